@@ -1,0 +1,48 @@
+# Every target makes the environment it needs; a bare machine with Python 3.11+ and make is enough.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+READY_DEV := $(VENV)/.ready-dev
+READY_BENCH := $(VENV)/.ready-bench
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: quickstart test test-all bench lint clean
+
+quickstart: $(READY)
+	$(BIN)/mam quickstart
+
+test: $(READY_DEV)
+	$(BIN)/python -m pytest -n 2 -m "not slow" mam tests
+
+test-all: $(READY_BENCH) lint
+	$(BIN)/python -m pytest -n 2 mam tests
+
+lint: $(READY_DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+bench: $(READY_BENCH)
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("mam needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+$(READY): pyproject.toml $(VENV)/bin/python
+	$(PIP) -e .
+	touch $@
+
+$(READY_DEV): pyproject.toml $(VENV)/bin/python
+	$(PIP) -e ".[dev]"
+	touch $@ $(READY)
+
+# PGMax is an outside oracle and a rival in the benchmarks, never a dependency.
+$(READY_BENCH): $(READY_DEV)
+	$(PIP) --no-deps pgmax==0.6.1 || echo "PGMax cannot be installed here; its comparisons are skipped"
+	$(PIP) tqdm joblib || true
+	touch $@

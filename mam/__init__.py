@@ -1,0 +1,3 @@
+"""Markov Attention Models: discrete MRFs with attention variables, solved by max-product."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,26 @@
+"""Strictness shared by all tests: checked shapes and no silent dtype promotion."""
+
+import os
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# One XLA thread pool per worker would fight over the same two cores.
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+
+from jaxtyping import install_import_hook
+
+install_import_hook("mam", "beartype.beartype")
+
+import jax
+from hypothesis import HealthCheck, settings
+
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+# Compilations make first examples slow and timings meaningless.
+settings.register_profile(
+    "mam",
+    deadline=None,
+    max_examples=40,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("mam")

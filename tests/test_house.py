@@ -1,0 +1,81 @@
+"""The architecture: imports go only downwards, and the command line starts fast."""
+
+import ast
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import mam
+
+ROOT = Path(mam.__file__).parent
+# Lowest first; a layer may import itself and what stands before it.
+LAYERS = ["factors", "graph", "infer", "models", "vision", "tasks", "show", "cli"]
+# data imports none of the model code, and any layer above the models may read data.
+DATA_READERS = {"vision", "tasks", "show", "cli", "data"}
+
+
+def _layer(module: str) -> str | None:
+    parts = module.split(".")
+    return parts[1] if parts[0] == "mam" and len(parts) > 1 else None
+
+
+def _imports(tree: ast.AST) -> set[str]:
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def upward_imports(layer: str, source: str) -> list[str]:
+    wrong = []
+    for module in _imports(ast.parse(source)):
+        target = _layer(module)
+        if target is None or target == layer or target not in [*LAYERS, "data"]:
+            continue
+        if target == "data":
+            allowed = layer in DATA_READERS
+        else:
+            allowed = layer != "data" and LAYERS.index(target) < LAYERS.index(layer)
+        if not allowed:
+            wrong.append(module)
+    return wrong
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in ROOT.rglob("*.py") if p.parent != ROOT or p.name == "cli.py"], ids=str
+)
+def test_no_upward_import(path: Path) -> None:
+    layer = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    assert upward_imports(layer, path.read_text()) == []
+
+
+def test_an_upward_import_is_found() -> None:
+    assert upward_imports("factors", "from mam.graph import Graph") != []
+    assert upward_imports("data", "import mam.factors.or_") != []
+    assert upward_imports("graph", "from mam.factors import Or") == []
+
+
+def test_help_is_fast() -> None:
+    command = [sys.executable, "-m", "mam", "--help"]
+    subprocess.run(command, check=True, capture_output=True)
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        times.append(time.perf_counter() - start)
+    # Half a second on a quiet machine; the tests share theirs.
+    assert min(times) < 1.0
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = "import sys, mam.cli; print([m for m in ('jax', 'scipy', 'matplotlib') if m in sys.modules])"
+    result = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    assert result.stdout.strip() == "[]"
