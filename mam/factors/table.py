@@ -1,0 +1,192 @@
+r"""Factors given by a list of configurations with log potentials; the oracle for all others."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int
+
+from mam.factors.base import (
+    Block,
+    Factors,
+    Leaf,
+    Listing,
+    Messages,
+    Plan,
+    Temperature,
+    check_potentials,
+    column_ports,
+    pad_rows,
+    padded,
+    potential_rows,
+    stack_rows,
+)
+from mam.factors.limits import limit
+from mam.factors.padding import Padding
+from mam.factors.ragged import Ragged, as_ids
+from mam.factors.reduce import (
+    as_message,
+    as_scores,
+    every_configuration,
+    finite,
+    pick,
+    soft_maximum,
+    sum_of_others,
+)
+
+# A table with at most this many joint states is stored densely whatever list it came from, so
+# that tables with different lists share one block.
+_DENSE = 4096
+
+
+@dataclass(frozen=True)
+class Table(Factors):
+    """Tables over any variables; configurations that are not listed are impossible.
+
+    >>> exactly_one = Table.of([[0, 1]], np.zeros(2), configurations=[[0, 1], [1, 0]])
+    >>> exactly_one.table(0, np.array([2, 2])).configurations.tolist()
+    [[0, 1], [1, 0]]
+    """
+
+    variables: Int[np.ndarray, "factors arity"]
+    configurations: Int[np.ndarray, "configurations arity"]
+
+    kind: ClassVar[str] = "table"
+
+    @classmethod
+    def of(
+        cls,
+        variables: "np.ndarray | Sequence",
+        log_potentials: object,
+        *,
+        configurations: "np.ndarray | Sequence | None" = None,
+        states: Sequence[int] | None = None,
+    ) -> "Table":
+        """Make tables.
+
+        Without ``configurations`` the log potentials are a tensor with one axis per variable, or
+        flat (the last variable changing fastest) when ``states`` tells the axes. With them, there
+        is one log potential per configuration. A leading axis gives each factor its own.
+        """
+        ids = np.atleast_2d(as_ids(variables))
+        arity = ids.shape[1]
+        scores = check_potentials(log_potentials, "a table")
+        if configurations is None:
+            shape = tuple(states) if states is not None else scores.shape[scores.ndim - arity :]
+            cases = every_configuration(shape)
+            rows, row = potential_rows(scores, 1 if states is not None else arity, len(ids), "it")
+        else:
+            cases = as_ids(configurations).reshape(-1, arity)
+            rows, row = potential_rows(scores, 1, len(ids), "a table")
+        if rows.shape[1] != len(cases):
+            raise ValueError(f"{rows.shape[1]} log potentials for {len(cases)} configurations")
+        if len(np.unique(cases, axis=0)) != len(cases):
+            raise ValueError("a table lists one of its configurations twice")
+        return cls(rows, row, ids, cases)
+
+    def scopes(self) -> Ragged:
+        return Ragged.of(self.variables)
+
+    def moved(self, offset: int) -> "Table":
+        return replace(self, variables=self.variables + offset)
+
+    def key(self, states: np.ndarray) -> Hashable:
+        shapes = np.unique(states[self.variables], axis=0)
+        if len(shapes) > 1:
+            raise ValueError(f"a group of tables joins variables of different states: {shapes}")
+        shape = tuple(int(n) for n in (shapes[0] if len(shapes) else ()))
+        bad = np.any((self.configurations < 0) | (self.configurations >= shape), axis=1)
+        if len(shapes) and bad.any():
+            case = self.configurations[bad][0].tolist()
+            raise ValueError(f"a table over {list(shape)} states lists the configuration {case}")
+        small = np.prod(shape, dtype=float) <= _DENSE
+        return shape if small else (shape, self.configurations.tobytes())
+
+    @classmethod
+    def stack(cls, parts: Sequence["Table"]) -> "Table":
+        variables = np.concatenate([part.variables for part in parts])
+        first = parts[0].configurations
+        if all(np.array_equal(part.configurations, first) for part in parts):
+            return cls(*stack_rows(parts), variables, first)
+        shape = tuple(np.max([part.configurations.max(0, initial=0) for part in parts], 0) + 1)
+        return cls.stack([part._dense(shape) for part in parts])
+
+    def _dense(self, shape: tuple[int, ...]) -> "Table":
+        place = np.ravel_multi_index(tuple(self.configurations.T), shape)
+        scores = np.full((len(self.potentials), int(np.prod(shape))), -np.inf)
+        scores[:, place] = self.potentials
+        return replace(self, potentials=scores, configurations=every_configuration(shape))
+
+    def plans(self, states: np.ndarray, padding: Padding, label: str) -> list[Plan]:
+        if not len(self):
+            return []
+        count = len(self)
+        shape = tuple(int(n) for n in states[self.variables[0]])
+        rows = pad_rows(count, padding.rows(label, count, cost=len(self.configurations)))
+        ports = column_ports(self.variables, rows)
+        block = TableBlock(
+            padded(self.row, rows, 0).astype(np.int32),
+            self.configurations.astype(np.int32),
+            tuple(
+                _cases_by_state(self.configurations[:, i], n).astype(np.int32)
+                for i, n in enumerate(shape)
+            ),
+            shape,
+        )
+        return [Plan(block, ports, rows)]
+
+    def table(self, factor: int, states: np.ndarray) -> Listing:
+        scores = self.potentials[self.row[factor]]
+        possible = np.isfinite(scores)
+        return Listing(self.variables[factor], self.configurations[possible], scores[possible])
+
+
+def _cases_by_state(column: np.ndarray, states: int) -> np.ndarray:
+    """List the configurations with each state of one variable, padded with their number."""
+    lists = [np.flatnonzero(column == state) for state in range(states)]
+    width = max(1, *(len(cases) for cases in lists))
+    return np.stack([np.pad(c, (0, width - len(c)), constant_values=len(column)) for c in lists])
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class TableBlock(Block):
+    """Padded tables with the same configurations; ports: one per variable."""
+
+    row: Leaf
+    configurations: Leaf
+    cases_by_state: tuple[Leaf, ...]
+    states: tuple[int, ...] = field(metadata={"static": True})
+
+    def messages(self, potentials: Array, incoming: Messages, temperature: Temperature) -> Messages:
+        """For each state of each variable, the best configuration without its own message."""
+        theta = finite(pick(potentials, self.row))
+        others = theta[..., None] + sum_of_others(self._added(incoming))
+        floor = -limit(theta.dtype)
+        outgoing = []
+        for i, cases in enumerate(self.cases_by_state):
+            scores = others[..., i].at[:, cases].get(mode="fill", fill_value=floor)
+            outgoing.append(as_message(soft_maximum(scores, -1, temperature), self.states[i]))
+        return tuple(outgoing)
+
+    def score(self, potentials: Array, states: Messages) -> Array:
+        """The potential of the listed configuration, -inf if it is not listed."""
+        same = jnp.stack(states, -1)[:, None, :] == self.configurations
+        theta = pick(potentials, self.row)
+        return jnp.max(jnp.where(jnp.all(same, -1), theta, -jnp.inf), -1, initial=-jnp.inf)
+
+    def best(self, potentials: Array, incoming: Messages, temperature: Temperature) -> Array:
+        """The best listed configuration."""
+        theta = pick(potentials, self.row)
+        return soft_maximum(theta + jnp.sum(self._added(incoming), -1), -1, temperature)
+
+    def _added(self, incoming: Messages) -> Array:
+        """What each variable's message adds to each configuration: (factors, cases, arity)."""
+        columns = [
+            as_scores(message, states)[:, self.configurations[:, i]]
+            for i, (message, states) in enumerate(zip(incoming, self.states, strict=True))
+        ]
+        return jnp.stack(columns, -1)

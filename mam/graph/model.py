@@ -1,0 +1,163 @@
+"""Factor graphs as a user writes them: named variables, named groups of factors."""
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mam.factors import Factors
+
+
+@dataclass(frozen=True)
+class VariableGroup:
+    """An array of variables with the same number of states.
+
+    >>> group = VariableGroup("pixel", (2, 3), states=2, start=10)
+    >>> group.ids[1, 2], group.label(15)
+    (np.int64(15), 'pixel[1, 2]')
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    states: int
+    start: int
+
+    @property
+    def size(self) -> int:
+        """The number of variables."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def ids(self) -> np.ndarray:
+        """The numbers of the variables, in the shape of the group."""
+        return (self.start + np.arange(self.size)).reshape(self.shape)
+
+    def label(self, variable: int) -> str:
+        """Return the name of one variable of the group."""
+        if not self.shape:
+            return self.name
+        place = np.unravel_index(variable - self.start, self.shape)
+        return f"{self.name}[{', '.join(str(int(i)) for i in place)}]"
+
+
+@dataclass(frozen=True)
+class FactorGraph:
+    """Named groups of variables and named groups of factors over them, all on the host."""
+
+    variables: tuple[VariableGroup, ...]
+    factors: tuple[tuple[str, Factors], ...]
+
+    @cached_property
+    def states(self) -> np.ndarray:
+        """The number of states of each variable."""
+        groups = self.variables
+        return np.repeat([g.states for g in groups], [g.size for g in groups]).astype(np.int64)
+
+    @cached_property
+    def edges(self) -> int:
+        """The number of (factor, variable) pairs."""
+        return int(sum(factors.arities().sum() for _, factors in self.factors))
+
+    def group(self, name: str) -> VariableGroup:
+        """Return a group of variables by its name."""
+        for group in self.variables:
+            if group.name == name:
+                return group
+        raise ValueError(unknown("variable", name, (g.name for g in self.variables)))
+
+    def ids(self, name: str) -> np.ndarray:
+        """Return the numbers of the variables of a group, in its shape."""
+        return self.group(name).ids
+
+    def label(self, variable: int) -> str:
+        """Return the name of a variable."""
+        starts = [group.start for group in self.variables]
+        return self.variables[int(np.searchsorted(starts, variable, "right")) - 1].label(variable)
+
+    def split(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Cut an array over all variables into named arrays in the shape of their groups."""
+        return {
+            group.name: values[group.start : group.start + group.size].reshape(group.shape)
+            for group in self.variables
+        }
+
+
+class GraphBuilder:
+    """Collect variables and factors, then ``build`` a graph.
+
+    >>> from mam.factors import Pairwise
+    >>> builder = GraphBuilder()
+    >>> x = builder.variables("x", 3)
+    >>> builder.add("agree", Pairwise.of([[x[0], x[1]], [x[1], x[2]]], np.eye(2)))
+    >>> graph = builder.build()
+    >>> graph.edges
+    4
+    """
+
+    def __init__(self) -> None:
+        self._variables: list[VariableGroup] = []
+        self._factors: list[tuple[str, Factors]] = []
+        self._count = 0
+
+    def variables(
+        self, name: str, shape: int | tuple[int, ...] = (), states: int = 2
+    ) -> np.ndarray:
+        """Add a group of variables and return their numbers."""
+        if any(group.name == name for group in self._variables):
+            raise ValueError(f"there is a variable group {name!r} already")
+        if states < 2:
+            raise ValueError(f"variable {name!r} needs at least 2 states, not {states}")
+        axes = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+        if any(n < 0 for n in axes):
+            raise ValueError(f"variable {name!r} has a negative shape {axes}")
+        group = VariableGroup(name, tuple(int(n) for n in axes), int(states), self._count)
+        self._variables.append(group)
+        self._count += group.size
+        return group.ids
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        for group in self._variables:
+            if group.name == name:
+                return group.ids
+        raise ValueError(unknown("variable", name, (group.name for group in self._variables)))
+
+    def add(self, name: str, factors: Factors) -> None:
+        """Add a group of factors over variables that exist already."""
+        if any(known == name for known, _ in self._factors):
+            raise ValueError(f"there is a factor group {name!r} already")
+        try:
+            self._check(factors)
+        except ValueError as error:
+            raise ValueError(f"factor group {name!r}: {error}") from None
+        self._factors.append((name, factors))
+
+    def build(self) -> FactorGraph:
+        """Return the graph; the builder may go on growing."""
+        return FactorGraph(tuple(self._variables), tuple(self._factors))
+
+    def _check(self, factors: Factors) -> None:
+        scopes = factors.scopes()
+        missing = (scopes.values < 0) | (scopes.values >= self._count)
+        if missing.any():
+            at = int(np.flatnonzero(missing)[0])
+            raise ValueError(
+                f"factor {scopes.row_of_value[at]} names variable {scopes.values[at]}, "
+                f"but there are only {self._count}"
+            )
+        factors.key(self.build().states)
+        pairs = np.sort(scopes.row_of_value * max(self._count, 1) + scopes.values)
+        twice = np.flatnonzero(pairs[1:] == pairs[:-1])
+        if twice.size:
+            factor, variable = divmod(int(pairs[twice[0]]), self._count)
+            label = self.build().label(variable)
+            raise ValueError(f"factor {factor} names variable {label} twice")
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """Say that a name is unknown, and which one may have been meant."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names, 1)
+    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names[:10]) or 'none'}"
+    return f"there is no {what} {name!r}; {hint}"

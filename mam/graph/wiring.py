@@ -1,0 +1,54 @@
+"""The compiled wiring: padded index lists in both directions, nothing but gathers.
+
+Variables are sorted into classes by their number of states, and inside a class by the bucket of
+their degree. The messages of a class live in one flat store, port after port; ``slots`` lists for
+each variable where its messages stand, ``index`` for each edge which variable it leads to. An index
+past the end is padding and reads a neutral value.
+"""
+
+from dataclasses import dataclass, field
+
+import jax
+
+from mam.factors import Block
+from mam.factors.base import Leaf
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class PortWiring:
+    """The edges of one port of one block."""
+
+    index: Leaf  # (rows,) or (rows, width): the variable, counted inside its class
+    edge: Leaf  # (rows,): number of the row's first edge inside its own graph, for noise
+    arity: Leaf  # (rows,): number of edges of the row's factor
+    instance: Leaf  # (rows,): which graph of the batch the row belongs to
+    bounds: Leaf  # (instances_plus_one,): rows are sorted by instance: where each begins
+    kind: int = field(metadata={"static": True})  # position of the class in Wiring.states
+    start: int = field(metadata={"static": True})  # where the port's messages stand in the store
+
+    @property
+    def size(self) -> int:
+        """The number of messages, padding included."""
+        return self.index.size
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Wiring:
+    """Everything about a batch of graphs but potentials and evidence."""
+
+    blocks: tuple[Block, ...]
+    ports: tuple[tuple[PortWiring, ...], ...]  # for each block
+    slots: tuple[tuple[Leaf, ...], ...]  # for each class, for each bucket of degrees
+    variable: tuple[Leaf, ...]  # for each class: number of the variable inside its own graph
+    instance: tuple[Leaf, ...]  # for each class: which graph each variable belongs to
+    factor_instance: tuple[Leaf, ...]  # for each block: which graph each factor belongs to
+    parameters: tuple[int, ...] = field(metadata={"static": True})  # each block's potentials
+    states: tuple[int, ...] = field(metadata={"static": True})  # of each class
+    store_sizes: tuple[int, ...] = field(metadata={"static": True})
+    instances: int = field(metadata={"static": True})
+
+    def class_size(self, kind: int) -> int:
+        """The number of variables of a class, padding included."""
+        return sum(bucket.shape[0] for bucket in self.slots[kind])

@@ -1,0 +1,109 @@
+"""Scores and bounds in double precision, with true infinities.
+
+Whatever precision the messages were computed in, what is reported is evaluated here: the score of
+an assignment exactly, and the dual bound at the given messages, which holds for any messages.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from mam.graph import CompiledGraph, Wiring
+from mam.infer import passing
+from mam.infer.passing import Store
+
+
+def scores_by_factor(wiring: Wiring, potentials: Store, states: Store) -> tuple[Array, ...]:
+    """Return the log potential of every factor of every block; padding scores 0."""
+    at_edges = passing.at_edges(wiring, states, (0,) * len(wiring.states))
+    result = []
+    for i, block in enumerate(wiring.blocks):
+        scores = block.score(potentials[wiring.parameters[i]], at_edges[i])
+        result.append(jnp.where(wiring.factor_instance[i] < wiring.instances, scores, 0.0))
+    return tuple(result)
+
+
+def total_score(
+    wiring: Wiring, potentials: Store, evidence: Store, states: Store
+) -> tuple[Array, tuple[Array, ...]]:
+    """Return the score of each graph of the batch, and those of all factors.
+
+    ``evidence`` holds scores per state here, not differences.
+    """
+    by_factor = scores_by_factor(wiring, potentials, states)
+    total = jnp.zeros(wiring.instances, evidence[0].dtype)
+    for kind, chosen in enumerate(states):
+        scores = jnp.take_along_axis(evidence[kind], chosen[:, None], 1)[:, 0]
+        total += passing.sum_by_instance(scores, wiring.instance[kind], wiring.instances)
+    for scores, instance in zip(by_factor, wiring.factor_instance, strict=True):
+        total += passing.sum_by_instance(scores, instance, wiring.instances)
+    return total, by_factor
+
+
+def dual_bound(wiring: Wiring, potentials: Store, evidence: Store, messages: Store) -> Array:
+    """Return, for each graph, an upper bound on the score of any assignment.
+
+    The messages move score from factors to variables; whatever they are, the sum of all maxima
+    is at least the maximum of the sum.
+    """
+    total = jnp.zeros(wiring.instances, evidence[0].dtype)
+    for kind, slots in enumerate(wiring.slots):
+        moved = jnp.concatenate(
+            [jnp.sum(messages[kind].at[s].get(mode="fill", fill_value=0.0), 1) for s in slots]
+        )
+        added = jnp.stack([jnp.zeros_like(moved), moved], 1) if moved.ndim == 1 else moved
+        best = jnp.max(evidence[kind] + added, 1)
+        total += passing.sum_by_instance(best, wiring.instance[kind], wiring.instances)
+    incoming = negated(wiring, messages)
+    for i, block in enumerate(wiring.blocks):
+        best = block.best(potentials[wiring.parameters[i]], incoming[i], 0)
+        total += passing.sum_by_instance(best, wiring.factor_instance[i], wiring.instances)
+    return total
+
+
+def negated(wiring: Wiring, messages: Store) -> passing.Incoming:
+    """Return minus the messages at every port, padding being OFF for sure."""
+    floor = passing.neutral(wiring, messages[0].dtype)
+
+    def negate(port: passing.PortWiring, message: Array) -> Array:
+        present = port.index < wiring.class_size(port.kind)
+        present = present.reshape(*present.shape, *[1] * (message.ndim - present.ndim))
+        return jnp.where(present, -message, floor[port.kind])
+
+    return passing.map_ports(wiring, negate, passing.at_ports(wiring, messages))
+
+
+@jax.jit
+def _score_many(
+    wiring: Wiring, potentials: Store, evidence: Store, states: Store
+) -> tuple[Array, tuple[Array, ...]]:
+    return jax.vmap(partial(total_score, wiring, potentials, evidence))(states)
+
+
+def score(
+    compiled: CompiledGraph, evidence: Sequence[np.ndarray], states: Store
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return scores ``(restarts, graphs)`` and factor scores of states with a restart axis."""
+    with jax.enable_x64(True):
+        total, by_factor = _score_many(
+            compiled.wiring, compiled.potentials, tuple(evidence), states
+        )
+    return np.asarray(total), [np.asarray(scores) for scores in by_factor]
+
+
+@jax.jit
+def _bound(wiring: Wiring, potentials: Store, evidence: Store, messages: Store) -> Array:
+    return dual_bound(wiring, potentials, evidence, messages)
+
+
+def bound(
+    compiled: CompiledGraph, evidence: Sequence[np.ndarray], messages: Sequence[np.ndarray]
+) -> np.ndarray:
+    """Return the dual bound of each graph at the given messages, whatever their precision."""
+    double = tuple(np.asarray(store, np.float64) for store in messages)
+    with jax.enable_x64(True):
+        return np.asarray(_bound(compiled.wiring, compiled.potentials, tuple(evidence), double))

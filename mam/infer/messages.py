@@ -1,0 +1,114 @@
+"""Damped belief propagation: max-product at temperature 0, sum-product at 1."""
+
+from dataclasses import dataclass, field
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int
+
+from mam.factors.base import Leaf, Temperature
+from mam.graph import PortWiring, Wiring
+from mam.infer import passing
+from mam.infer.passing import Incoming, Store
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class BeliefPropagation:
+    """A solver for ``loop.run``; its state is the store of messages from factors to variables.
+
+    ``blocks`` = 1 updates all factors at once; otherwise each iteration deals the factors at
+    random into that many blocks and updates them one block after another, since flooding can
+    oscillate where one-after-another settles.
+    """
+
+    wiring: Wiring
+    potentials: Leaf
+    evidence: Leaf
+    key: Leaf
+    damping: Leaf
+    tolerance: Leaf
+    temperature: Temperature = field(metadata={"static": True}, default=0)
+    blocks: int = field(metadata={"static": True}, default=1)
+
+    @property
+    def instances(self) -> int:
+        """The number of graphs in the batch."""
+        return self.wiring.instances
+
+    def init(self, noise: Array) -> Store:
+        """Return small random messages, logistic with the given scale."""
+        dtype = self.evidence[0].dtype
+        drawn = passing.random_per_edge(
+            self.wiring,
+            jax.random.fold_in(self.key, 0),
+            lambda key, shape: noise * jax.random.logistic(key, shape, dtype),
+        )
+        return passing.to_store(self.wiring, drawn, dtype)
+
+    def beliefs(self, messages: Store) -> Store:
+        """Return evidence plus messages for every variable."""
+        return passing.beliefs(self.wiring, self.evidence, messages)
+
+    def step(
+        self, messages: Store, active: Bool[Array, " instances"], iteration: Int[Array, ""]
+    ) -> tuple[Store, Bool[Array, " instances"]]:
+        """Update every factor of the active instances once."""
+        if self.blocks == 1:
+            updated = self._update(messages, active, None)
+        else:
+            block_of = self._deal(iteration)
+
+            def one_block(block: Array, store: Store) -> Store:
+                mine = tuple(tuple(b == block for b in blocks) for blocks in block_of)
+                return self._update(store, active, mine)
+
+            updated = jax.lax.fori_loop(0, self.blocks, one_block, messages)
+        return updated, self._moving(messages, updated)
+
+    def _update(self, messages: Store, active: Array, mine: Incoming | None) -> Store:
+        incoming = passing.to_factors(self.wiring, self.beliefs(messages), messages)
+        new = passing.from_factors(self.wiring, self.potentials, incoming, self.temperature)
+        old = passing.at_ports(self.wiring, messages)
+        chosen = mine if mine is not None else old
+
+        def mix(port: PortWiring, old: Array, new: Array, mine_or_old: Array) -> Array:
+            mixed = self.damping * old + (1 - self.damping) * new
+            change = None if mine is None else mine_or_old
+            if self.instances > 1:
+                going = active.at[port.instance].get(mode="fill", fill_value=False)
+                change = going if change is None else change & going
+            return mixed if change is None else jnp.where(passing.per_row(change, old), mixed, old)
+
+        mixed = passing.map_ports(self.wiring, mix, old, new, chosen)
+        return passing.to_store(self.wiring, mixed, self.evidence[0].dtype)
+
+    def _deal(self, iteration: Array) -> Incoming:
+        """Deal the rows of every port into blocks, by a draw that padding cannot change."""
+        key = jax.random.fold_in(jax.random.fold_in(self.key, 1), iteration)
+
+        def deal(port: PortWiring) -> Array:
+            draw = jax.vmap(lambda edge: jax.random.bits(jax.random.fold_in(key, edge)))(port.edge)
+            return (draw % self.blocks).astype(jnp.int32)
+
+        return passing.map_ports(self.wiring, deal)
+
+    def _moving(self, old: Store, new: Store) -> Bool[Array, " instances"]:
+        before = passing.at_ports(self.wiring, old)
+        after = passing.at_ports(self.wiring, new)
+        moving = jnp.zeros(self.instances, bool)
+        for ports, some, others in zip(self.wiring.ports, before, after, strict=True):
+            for port, a, b in zip(ports, some, others, strict=True):
+                moved = jnp.abs(a - b) > self.tolerance
+                moved &= passing.per_row(port.instance < self.instances, moved)
+                moving |= _any_by_instance(port, jnp.any(moved.reshape(len(a), -1), 1))
+        return moving
+
+
+def _any_by_instance(port: PortWiring, rows: Bool[Array, " rows"]) -> Bool[Array, " instances"]:
+    """Whether any row of each instance is set; rows are sorted, so counts are differences."""
+    if len(port.bounds) == 2:
+        return jnp.any(rows)[None]
+    counts = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(rows, dtype=jnp.int32)])
+    at = counts[port.bounds]
+    return at[1:] > at[:-1]

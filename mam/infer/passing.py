@@ -1,0 +1,155 @@
+"""One pass of messages over the wiring: gathers and reductions only.
+
+A *store* is a tuple with one flat array of messages a class of variables: ``(messages,)`` for
+binary variables, ``(messages, states)`` for others.
+"""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from mam.factors.base import Temperature
+from mam.factors.limits import limit
+from mam.graph import PortWiring, Wiring
+
+Store = tuple[Array | np.ndarray, ...]
+Incoming = tuple[tuple[Array, ...], ...]  # for each block, for each port
+
+
+def beliefs(wiring: Wiring, evidence: Store, messages: Store) -> Store:
+    """Add to the evidence of each variable all messages that reach it."""
+    result = []
+    for kind, buckets in enumerate(wiring.slots):
+        sums = [
+            jnp.sum(messages[kind].at[slots].get(mode="fill", fill_value=0.0), 1)
+            for slots in buckets
+        ]
+        result.append(evidence[kind] + jnp.concatenate(sums))
+    return tuple(result)
+
+
+def degrees(wiring: Wiring) -> tuple[Array, ...]:
+    """Return the number of factors of each variable."""
+    return tuple(
+        jnp.concatenate([jnp.sum(slots < size, 1) for slots in buckets])
+        for buckets, size in zip(wiring.slots, wiring.store_sizes, strict=True)
+    )
+
+
+def at_edges(wiring: Wiring, values: Store, padding: tuple[float | int, ...]) -> Incoming:
+    """Read per-variable values at every edge; padded edges read the padding of their class."""
+    return tuple(
+        tuple(
+            jnp.asarray(values[port.kind])
+            .at[port.index]
+            .get(mode="fill", fill_value=padding[port.kind])
+            for port in ports
+        )
+        for ports in wiring.ports
+    )
+
+
+def at_ports(wiring: Wiring, store: Store) -> Incoming:
+    """Cut a store into the arrays of the ports."""
+    return tuple(tuple(_cut(port, store) for port in ports) for ports in wiring.ports)
+
+
+def _cut(port: PortWiring, store: Store) -> Array:
+    values = store[port.kind]
+    piece = jax.lax.slice_in_dim(values, port.start, port.start + port.size)
+    return piece.reshape(*port.index.shape, *values.shape[1:])
+
+
+def to_store(wiring: Wiring, outgoing: Incoming, dtype: np.dtype) -> Store:
+    """Put the arrays of all ports back into a store."""
+    pieces: list[list[Array]] = [[] for _ in wiring.states]
+    for ports, messages in zip(wiring.ports, outgoing, strict=True):
+        for port, message in zip(ports, messages, strict=True):
+            shape = message.shape[port.index.ndim :]
+            pieces[port.kind].append(message.reshape(port.size, *shape))
+    return tuple(
+        jnp.concatenate(some) if some else jnp.zeros((0,) if n == 2 else (0, n), dtype)
+        for some, n in zip(pieces, wiring.states, strict=True)
+    )
+
+
+def normal(message: Array, states: int) -> Array:
+    """Return a message inside the limits; a vector is shifted to maximum 0 first."""
+    big = limit(message.dtype)
+    if states == 2:
+        return jnp.clip(message, -big, big)
+    return jnp.maximum(message - jnp.max(message, -1, keepdims=True), -big)
+
+
+def neutral(wiring: Wiring, dtype: np.dtype) -> tuple[float, ...]:
+    """Return what padded edges read: OFF for sure if binary, nothing otherwise.
+
+    Four times the limit, so that it stays beyond the limit whatever message is subtracted.
+    """
+    return tuple(-4 * limit(dtype) if n == 2 else 0.0 for n in wiring.states)
+
+
+def to_factors(wiring: Wiring, beliefs: Store, messages: Store) -> Incoming:
+    """Return the messages from variables to factors: belief less what the factor said itself."""
+    there = at_edges(wiring, beliefs, neutral(wiring, beliefs[0].dtype))
+    back = at_ports(wiring, messages)
+    return tuple(
+        tuple(
+            normal(belief - message, wiring.states[port.kind])
+            for port, belief, message in zip(ports, some, others, strict=True)
+        )
+        for ports, some, others in zip(wiring.ports, there, back, strict=True)
+    )
+
+
+def from_factors(
+    wiring: Wiring, potentials: tuple[Array, ...], incoming: Incoming, temperature: Temperature
+) -> Incoming:
+    """Return the messages of all factors."""
+    outgoing = []
+    for i, block in enumerate(wiring.blocks):
+        messages = block.messages(potentials[wiring.parameters[i]], incoming[i], temperature)
+        outgoing.append(
+            tuple(
+                normal(message, wiring.states[port.kind])
+                for port, message in zip(wiring.ports[i], messages, strict=True)
+            )
+        )
+    return tuple(outgoing)
+
+
+def map_ports(wiring: Wiring, function: Callable[..., Array], *stores: Incoming) -> Incoming:
+    """Apply ``function(port, *arrays)`` to every port."""
+    return tuple(
+        tuple(function(port, *(store[b][p] for store in stores)) for p, port in enumerate(ports))
+        for b, ports in enumerate(wiring.ports)
+    )
+
+
+def per_row(values: Array, like: Array) -> Array:
+    """Give one value a row the axes of an array of rows."""
+    return values.reshape(-1, *[1] * (like.ndim - 1))
+
+
+def random_per_edge(
+    wiring: Wiring, key: Array, sampler: Callable[[Array, tuple[int, ...]], Array]
+) -> Incoming:
+    """Draw for every message; a draw depends on the key and the edge's number in its own graph."""
+
+    def draw(port: PortWiring) -> Array:
+        width = port.index.shape[1] if port.index.ndim == 2 else 1
+        edge = port.edge[:, None] + jnp.arange(width, dtype=port.edge.dtype)
+        states = wiring.states[port.kind]
+        shape = () if states == 2 else (states,)
+        drawn = jax.vmap(lambda e: sampler(jax.random.fold_in(key, e), shape))(edge.ravel())
+        return drawn.reshape(*port.index.shape, *shape)
+
+    return map_ports(wiring, draw)
+
+
+def sum_by_instance(values: Array, instance: Array, instances: int) -> Array:
+    """Sum per-row values for each graph of the batch; outside the loops only."""
+    return jax.ops.segment_sum(values, instance, instances + 1)[:instances]

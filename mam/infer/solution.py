@@ -1,0 +1,76 @@
+"""What a solver answers, and how good the answer is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from mam.graph import FactorGraph
+
+
+@dataclass(frozen=True)
+class Solution:
+    """An assignment with its certificate.
+
+    ``score`` is the sum of log potentials and evidence (natural logarithm), -inf if a hard factor
+    is violated. ``bound``, when asked for, is at least the score of any assignment, and ``gap`` is
+    bound - score: at a gap of 0 the assignment is optimal.
+    """
+
+    graph: FactorGraph
+    values: np.ndarray  # the state of each variable
+    margins: np.ndarray  # how much better that state is than the next, by the final beliefs
+    score: float
+    bound: float | None
+    converged: bool
+    iterations: int
+    violated: tuple[str, ...]
+
+    @property
+    def assignment(self) -> Mapping[str, np.ndarray]:
+        """The states by name, each array in the shape of its group."""
+        return self.graph.split(self.values)
+
+    @property
+    def gap(self) -> float | None:
+        """Bound less score, not below 0 (the two are rounded apart)."""
+        return None if self.bound is None else max(self.bound - self.score, 0.0)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether no hard factor is violated and no forbidden state is used."""
+        return bool(np.isfinite(self.score))
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the certificate proves the assignment optimal (to 1e-6 of its size)."""
+        gap = self.gap
+        return gap is not None and gap <= 1e-6 * max(1.0, abs(self.score))
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        group = self.graph.group(name)
+        return self.values[group.start : group.start + group.size].reshape(group.shape)
+
+    def margin(self, name: str) -> np.ndarray:
+        """Return the margins of a group of variables, in its shape."""
+        group = self.graph.group(name)
+        return self.margins[group.start : group.start + group.size].reshape(group.shape)
+
+    def explain(self) -> str:
+        """Say in words how good the answer is.
+
+        The words come from the fields, so they cannot disagree with them.
+        """
+        if self.violated:
+            some = ", ".join(self.violated[:3]) + (", ..." if len(self.violated) > 3 else "")
+            state = f"violates {len(self.violated)} hard factors: {some}"
+        elif not self.feasible:
+            state = "uses a state that the evidence forbids"
+        elif self.optimal:
+            state = "proved optimal"
+        elif self.gap is not None:
+            state = f"within {self.gap:.4g} of the optimum"
+        else:
+            state = "feasible, no bound asked for"
+        run = "converged" if self.converged else "stopped"
+        return f"score {self.score:.6g}, {state}; {run} after {self.iterations} iterations"

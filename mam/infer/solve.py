@@ -1,0 +1,317 @@
+"""``solve``: max-product with restarts, repair and, on request, a certificate."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from mam.graph import CompiledGraph, FactorGraph, Wiring
+from mam.graph.evidence import Evidence, as_difference
+from mam.infer import evaluate
+from mam.infer.dual import DualDescent
+from mam.infer.loop import Info, run
+from mam.infer.messages import BeliefPropagation
+from mam.infer.passing import Store, at_ports, map_ports, to_store
+from mam.infer.problem import Problem, margins
+from mam.infer.repair import decimate
+from mam.infer.solution import Solution
+
+
+@dataclass(frozen=True)
+class Options:
+    """Settings of ``solve``; the defaults are the paper's where it names them."""
+
+    iterations: int = 200
+    damping: float = 0.5  # new message = damping * old + (1 - damping) * new
+    noise: float = 0.01  # scale of the logistic initial messages
+    tolerance: float = 1e-4  # an instance rests when no message moves by more
+    restarts: int = 1
+    seed: int = 0
+    schedule: Literal["parallel", "blocks"] = "parallel"
+    blocks: int = 4  # random blocks of an iteration, for schedule="blocks"
+    precision: Literal["single", "double"] = "single"
+    repair: bool = True
+    bound: bool = False
+    bound_steps: int = 200  # looks at the bound at most; each follows 10 pairs of passes
+    bound_tolerance: float = 1e-7  # a bound that falls by less rests
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.damping < 1:
+            raise ValueError(f"damping must lie in [0, 1), not {self.damping}")
+        if self.restarts < 1 or self.iterations < 1 or self.blocks < 1:
+            raise ValueError("restarts, iterations and blocks must be at least 1")
+        if self.schedule not in ("parallel", "blocks"):
+            raise ValueError(f"schedule is 'parallel' or 'blocks', not {self.schedule!r}")
+        if self.precision not in ("single", "double"):
+            raise ValueError(f"precision is 'single' or 'double', not {self.precision!r}")
+
+    @property
+    def dtype(self) -> type:
+        """The type of the messages."""
+        return np.float64 if self.precision == "double" else np.float32
+
+
+Graphs = FactorGraph | CompiledGraph | Sequence[FactorGraph]
+
+
+def solve(
+    graph: Graphs,
+    evidence: Evidence | Sequence[Evidence] | None = None,
+    options: Options | None = None,
+    **changes: Any,
+) -> Any:
+    """Find a best assignment: a ``Solution``, or a list of them for a batch of graphs.
+
+    ``evidence`` maps names of variable groups to arrays, see ``pack_evidence``; a batch takes a
+    list of such mappings. Settings are the fields of ``Options``, given as one or by name.
+
+    >>> from mam.factors import Pairwise
+    >>> from mam.graph import GraphBuilder
+    >>> builder = GraphBuilder()
+    >>> x = builder.variables("x", 3)
+    >>> builder.add("agree", Pairwise.of([[0, 1], [1, 2]], [[1, 0], [0, 1]]))
+    >>> solution = solve(builder.build(), {"x": [0.5, 0, 0]}, bound=True)
+    >>> solution["x"].tolist(), solution.score, solution.optimal
+    ([1, 1, 1], 2.5, True)
+    """
+    chosen = replace(options or Options(), **changes)
+    problem = Problem.of(graph, evidence, chosen.dtype)
+    with jax.enable_x64(chosen.precision == "double"):
+        messages, beliefs, info = _propagate_restarts(problem, chosen)
+    answer = _best_restart(problem, messages, beliefs, info)
+    if chosen.repair:
+        answer = _repaired(problem, answer, chosen)
+    bounds = None
+    if chosen.bound:
+        answer, bounds = _certified(problem, answer, chosen)
+    solutions = _solutions(problem, answer, bounds)
+    return solutions[0] if problem.single else solutions
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """The best decoding of every graph of a batch so far."""
+
+    states: tuple[np.ndarray, ...]
+    margins: tuple[np.ndarray, ...]
+    score: np.ndarray
+    messages: Store
+    converged: np.ndarray
+    iterations: np.ndarray
+
+    def improved(self, problem: Problem, states: Sequence[np.ndarray]) -> "_Answer":
+        """Take over other states where they score better."""
+        score = evaluate.score(problem.compiled, problem.scores, _one(states))[0][0]
+        better = np.append(score > self.score, False)
+        merged = tuple(
+            np.where(better[np.minimum(problem.instance_of(k), len(score))], new, old)
+            for k, (new, old) in enumerate(zip(states, self.states, strict=True))
+        )
+        return replace(self, states=merged, score=np.maximum(score, self.score))
+
+
+@partial(jax.jit, static_argnames=("blocks",))
+def _propagate(
+    wiring: Wiring,
+    potentials: Store,
+    evidence: Store,
+    keys: Array,
+    settings: tuple[Array, Array, Array, Array],
+    blocks: int,
+) -> tuple[Store, Store, Info]:
+    damping, noise, tolerance, iterations = settings
+
+    def one(key: Array) -> tuple[Store, Store, Info]:
+        solver = BeliefPropagation(
+            wiring, potentials, evidence, key, damping, tolerance, blocks=blocks
+        )
+        messages, info = run(solver, solver.init(noise), iterations)
+        return messages, solver.beliefs(messages), info
+
+    if len(keys) == 1:
+        return jax.tree.map(lambda x: x[None], one(keys[0]))
+    return jax.vmap(one)(keys)
+
+
+def _propagate_restarts(problem: Problem, options: Options) -> tuple[Store, Store, Info]:
+    keys = _keys(options.seed, options.restarts)
+    blocks = 1 if options.schedule == "parallel" else options.blocks
+    return _propagate(
+        problem.compiled.wiring,
+        problem.potentials,
+        problem.evidence,
+        keys,
+        _settings(options, options.iterations),
+        blocks,
+    )
+
+
+def _keys(seed: int, count: int) -> Array:
+    """Return one key a restart; the r-th does not depend on how many there are."""
+    return _fold(jax.random.key(seed), np.arange(count, dtype=np.uint32))
+
+
+_fold = jax.jit(jax.vmap(jax.random.fold_in, in_axes=(None, 0)))
+
+
+def _settings(options: Options, iterations: int) -> tuple:
+    kind = options.dtype
+    return kind(options.damping), kind(options.noise), kind(options.tolerance), np.int32(iterations)
+
+
+def _best_restart(problem: Problem, messages: Store, beliefs: Store, info: Info) -> _Answer:
+    """Decode every restart and keep, for each graph, the one that scores best."""
+    host = [np.asarray(belief) for belief in beliefs]
+    states = [
+        (belief > 0).astype(np.int32) if belief.ndim == 2 else belief.argmax(2).astype(np.int32)
+        for belief in host
+    ]
+    scores = evaluate.score(problem.compiled, problem.scores, tuple(states))[0]
+    best = scores.argmax(0)
+    graphs = np.arange(len(best))
+    chosen = np.append(best, 0)
+
+    def take(values: np.ndarray, kind: int) -> np.ndarray:
+        which = chosen[np.minimum(problem.instance_of(kind), len(best))]
+        return values[which, np.arange(values.shape[1])]
+
+    kept = messages if len(scores) == 1 else None
+    if kept is None:
+        with jax.enable_x64(host[0].dtype == np.float64):
+            kept = _of_restart(problem.compiled.wiring, messages, best.astype(np.int32))
+    else:
+        kept = tuple(store[0] for store in messages)
+    return _Answer(
+        tuple(take(values, k) for k, values in enumerate(states)),
+        tuple(margins([take(values, k) for k, values in enumerate(host)])),
+        scores[best, graphs],
+        kept,
+        np.asarray(info.converged)[best, graphs],
+        np.asarray(info.iterations)[best, graphs],
+    )
+
+
+@jax.jit
+def _of_restart(wiring: Wiring, messages: Store, best: Array) -> Store:
+    """Return the messages of each graph's chosen restart."""
+
+    def choose(port: Any, *restarts: Array) -> Array:
+        which = best.at[port.instance].get(mode="fill", fill_value=0)
+        stacked = jnp.stack(restarts)
+        return stacked[which, jnp.arange(len(which))]
+
+    count = messages[0].shape[0]
+    ports = [at_ports(wiring, tuple(store[r] for store in messages)) for r in range(count)]
+    return to_store(wiring, map_ports(wiring, choose, *ports), messages[0].dtype)
+
+
+def _repaired(problem: Problem, answer: _Answer, options: Options) -> _Answer:
+    """Repair the graphs whose answer is infeasible or whose messages did not come to rest."""
+    graphs = len(problem.compiled.graphs)
+    wanted = ~np.isfinite(answer.score) | ~answer.converged
+    wanted[graphs:] = False
+    if not wanted.any():
+        return answer
+    key = _keys(options.seed, 1)[0]
+    settings = _settings(options, min(options.iterations, 50))
+
+    def propagate(evidence: Store, messages: Store, active: np.ndarray) -> tuple[Store, Store]:
+        with jax.enable_x64(options.precision == "double"):
+            return _continue(
+                problem.compiled.wiring,
+                problem.potentials,
+                evidence,
+                key,
+                settings,
+                messages,
+                active,
+            )
+
+    noise = max(options.noise, options.tolerance)
+    states = decimate(problem, answer.messages, wanted, propagate, noise, options.seed)
+    return answer.improved(problem, states)
+
+
+@jax.jit
+def _continue(
+    wiring: Wiring,
+    potentials: Store,
+    evidence: Store,
+    key: Array,
+    settings: tuple[Array, Array, Array, Array],
+    messages: Store,
+    active: Array,
+) -> tuple[Store, Store]:
+    damping, _, tolerance, iterations = settings
+    solver = BeliefPropagation(wiring, potentials, evidence, key, damping, tolerance)
+    messages, _ = run(solver, messages, iterations, active)
+    return messages, solver.beliefs(messages)
+
+
+def _certified(problem: Problem, answer: _Answer, options: Options) -> tuple[_Answer, np.ndarray]:
+    """Descend on the dual bound in double precision; its decodings compete as well."""
+    compiled = problem.compiled
+    evidence = tuple(as_difference(scores, np.float64) for scores in problem.scores)
+    with jax.enable_x64(True):
+        bounds, states = _descend(
+            compiled.wiring,
+            compiled.potentials,
+            evidence,
+            problem.scores,
+            (np.float64(options.bound_tolerance), np.int32(options.bound_steps)),
+        )
+    return answer.improved(problem, [np.asarray(s) for s in states]), np.asarray(bounds)
+
+
+@jax.jit
+def _descend(
+    wiring: Wiring,
+    potentials: Store,
+    evidence: Store,
+    scores: Store,
+    settings: tuple[Array, Array],
+) -> tuple[Array, Store]:
+    tolerance, steps = settings
+    solver = DualDescent(wiring, potentials, evidence, scores, tolerance)
+    zero = tuple(
+        jnp.zeros((size,) if n == 2 else (size, n), evidence[0].dtype)
+        for size, n in zip(wiring.store_sizes, wiring.states, strict=True)
+    )
+    state, _ = run(solver, solver.init(zero), steps)
+    return state.bound, state.states
+
+
+def _one(states: Sequence[np.ndarray]) -> Store:
+    return tuple(values[None] for values in states)
+
+
+def _solutions(problem: Problem, answer: _Answer, bounds: np.ndarray | None) -> list[Solution]:
+    compiled = problem.compiled
+    _, by_factor = evaluate.score(compiled, problem.scores, _one(answer.states))
+    violated: list[list[str]] = [[] for _ in compiled.graphs]
+    for block, scores in enumerate(by_factor):
+        for row in np.flatnonzero(np.isneginf(scores[0])):
+            group = compiled.sets[compiled.wiring.parameters[block]]
+            instance, name, index = group.owner(int(compiled.factor_rows[block][row]))
+            violated[instance].append(f"{name}[{index}]")
+    values = compiled.gather(answer.states)
+    spread = compiled.gather(answer.margins)
+    ends = np.append(compiled.starts, len(values))
+    return [
+        Solution(
+            graph,
+            values[ends[i] : ends[i + 1]],
+            spread[ends[i] : ends[i + 1]],
+            float(answer.score[i]),
+            None if bounds is None else float(bounds[i]),
+            bool(answer.converged[i]),
+            int(answer.iterations[i]),
+            tuple(sorted(violated[i])),
+        )
+        for i, graph in enumerate(compiled.graphs)
+    ]

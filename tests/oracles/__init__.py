@@ -1,0 +1,1 @@
+"""Slow and obvious answers to compare the fast ones with."""
