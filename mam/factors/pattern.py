@@ -177,12 +177,17 @@ class PatternBlock(Block):
         """The paper's updates; a padded member is one that cannot be ON."""
         part, *members = incoming
         theta = finite(pick(potentials, self.row))
+        nonzero = self.patterns.nonzero
         reduced = [leave_one_out(rows, temperature) for rows in members]
         groups = self._groups([total for total, _ in reduced])
-        having, lacking = self.patterns.combine(theta, part, groups, temperature)
-        unasked = self.patterns.scores(theta, jnp.zeros_like(part), groups)
-        on = self._extreme(unasked, self.patterns.nonzero, temperature)
-        off = self._extreme(theta, ~self.patterns.nonzero, temperature)
+        # The part's message, less max(0, message) on both sides: see DensePatterns.combine.
+        asked = jnp.where(
+            nonzero, jnp.minimum(part, 0.0)[:, None], jnp.minimum(-part, 0.0)[:, None]
+        )
+        having, lacking = self.patterns.combine(theta + asked, groups, temperature)
+        unasked = self.patterns.scores(theta, groups)
+        on = self._extreme(unasked, nonzero, temperature)
+        off = self._extreme(theta, ~nonzero, temperature)
         outgoing = [on - off]
         for (_, others), index in zip(reduced, self.group, strict=True):
             with_group = having.reshape(-1)[index][:, None]
@@ -203,8 +208,8 @@ class PatternBlock(Block):
         """The best pattern with the best member of each of its groups."""
         part, *members = incoming
         groups = self._groups([soft_maximum(rows, -1, temperature) for rows in members])
-        scores = self.patterns.scores(pick(potentials, self.row), part, groups)
-        return soft_maximum(scores, -1, temperature)
+        base = pick(potentials, self.row) + jnp.where(self.patterns.nonzero, part[:, None], 0.0)
+        return soft_maximum(self.patterns.scores(base, groups), -1, temperature)
 
     def _groups(self, totals: list[Array]) -> Array:
         floor = -limit(totals[0].dtype)

@@ -1,10 +1,11 @@
 r"""Sets of interaction patterns over groups, dense or sparse.
 
 A pattern b switches on one member in each of its groups. Given the (soft) best score g_k of each
-group, the score of the part being ON, and the potentials U, three sums are wanted for all groups:
+group, and a base score for each pattern (its potential, and what the part says of being ON), three
+sums are wanted:
 
 .. math::
-    S_b = U(b) + [b \ne 0]\, m_x + \sum_l b_l g_l, \qquad
+    S_b = \text{base}_b + \sum_l b_l g_l, \qquad
     \text{with}_k = \max_{b: b_k = 1} (S_b - g_k), \qquad
     \text{without}_k = \max_{b: b_k = 0} S_b
 
@@ -102,23 +103,23 @@ class DensePatterns:
 
     rows: Leaf
 
-    def combine(
-        self, theta: Array, part: Array, groups: Array, temperature: Temperature
-    ) -> tuple[Array, Array]:
-        """Return with and without, both (factors, groups)."""
-        chosen = jnp.where(self.rows, groups[:, None, :], 0.0)
-        base = theta + jnp.where(jnp.any(self.rows, 1), part[:, None], 0.0)
-        scores = base + jnp.sum(chosen, -1)
-        others = base[:, :, None] + sum_of_others(chosen)
-        floor = -limit(theta.dtype)
+    def combine(self, base: Array, groups: Array, temperature: Temperature) -> tuple[Array, Array]:
+        """Return with and without, both (factors, groups), up to a common shift.
+
+        Each group counts min(g, 0) in patterns that have it and min(-g, 0) in those that lack it:
+        both less max(g, 0), so that a group that is ON for sure costs no digits.
+        """
+        own = groups[:, None, :]
+        parts = jnp.where(self.rows, jnp.minimum(own, 0.0), jnp.minimum(-own, 0.0))
+        others = base[:, :, None] + sum_of_others(parts)
+        floor = -4 * limit(base.dtype)
         having = soft_maximum(jnp.where(self.rows, others, floor), 1, temperature)
-        lacking = soft_maximum(jnp.where(self.rows, floor, scores[:, :, None]), 1, temperature)
+        lacking = soft_maximum(jnp.where(self.rows, floor, others), 1, temperature)
         return having, lacking
 
-    def scores(self, theta: Array, part: Array, groups: Array) -> Array:
-        """Return the scores S alone."""
-        chosen = jnp.where(self.rows, groups[:, None, :], 0.0)
-        return theta + jnp.where(jnp.any(self.rows, 1), part[:, None], 0.0) + jnp.sum(chosen, -1)
+    def scores(self, base: Array, groups: Array) -> Array:
+        """Return the scores S."""
+        return base + jnp.sum(jnp.where(self.rows, groups[:, None, :], 0.0), -1)
 
     @property
     def nonzero(self) -> Array:
@@ -127,7 +128,7 @@ class DensePatterns:
 
     def matches(self, counts: Array) -> Array:
         """Which pattern has exactly these numbers of ON members: (factors, patterns)."""
-        return jnp.all(self.rows == counts[:, None, :], -1)
+        return jnp.all(self.rows.astype(counts.dtype) == counts[:, None, :], -1)
 
 
 @jax.tree_util.register_dataclass
@@ -161,23 +162,18 @@ class SparsePatterns:
             patterns.groups,
         )
 
-    def combine(
-        self, theta: Array, part: Array, groups: Array, temperature: Temperature
-    ) -> tuple[Array, Array]:
+    def combine(self, base: Array, groups: Array, temperature: Temperature) -> tuple[Array, Array]:
         """Return with and without, both (factors, groups)."""
         chosen = self._chosen(groups)
-        base = theta + jnp.where(self.nonzero, part[:, None], 0.0)
         scores = base + jnp.sum(chosen, -1)
         others = (base[:, :, None] + sum_of_others(chosen)).reshape(len(scores), -1)
-        floor = -limit(theta.dtype)
+        floor = -4 * limit(base.dtype)
         having = others.at[:, self.places].get(mode="fill", fill_value=floor)
-        lacking = join_runs(scores, self.runs, temperature)
-        return soft_maximum(having, -1, temperature), lacking
+        return soft_maximum(having, -1, temperature), join_runs(scores, self.runs, temperature)
 
-    def scores(self, theta: Array, part: Array, groups: Array) -> Array:
-        """Return the scores S alone."""
-        chosen = jnp.sum(self._chosen(groups), -1)
-        return theta + jnp.where(self.nonzero, part[:, None], 0.0) + chosen
+    def scores(self, base: Array, groups: Array) -> Array:
+        """Return the scores S."""
+        return base + jnp.sum(self._chosen(groups), -1)
 
     @property
     def nonzero(self) -> Array:
@@ -187,8 +183,8 @@ class SparsePatterns:
     def matches(self, counts: Array) -> Array:
         """Which pattern has exactly these numbers of ON members: (factors, patterns)."""
         ones = counts.at[:, self.members].get(mode="fill", fill_value=1) == 1
-        sizes = jnp.sum(self.members < self.groups, -1)
-        return jnp.all(ones, -1) & (jnp.sum(counts, -1)[:, None] == sizes)
+        sizes = jnp.sum(self.members < self.groups, -1, dtype=counts.dtype)
+        return jnp.all(ones, -1) & (jnp.sum(counts, -1, dtype=counts.dtype)[:, None] == sizes)
 
     def _chosen(self, groups: Array) -> Array:
         return groups.at[:, self.members].get(mode="fill", fill_value=0.0)
