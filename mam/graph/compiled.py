@@ -32,6 +32,12 @@ class FactorSet:
         part = self.parts[int(np.searchsorted(starts, factor, "right")) - 1]
         return part[0], part[1], factor - part[2]
 
+    def rows(self, name: str) -> list[slice]:
+        """Return where the potentials of a factor group stand, for each graph that has it."""
+        ends = [part[3] for part in self.parts[1:]] + [len(self.factors.potentials)]
+        both = zip(self.parts, ends, strict=True)
+        return [slice(part[3], end) for part, end in both if part[1] == name]
+
 
 @dataclass(frozen=True)
 class CompiledGraph:
@@ -71,7 +77,7 @@ class CompiledGraph:
         potentials = [values.copy() for values in self.potentials]
         for name, values in new.items():
             for target, group in zip(potentials, self.sets, strict=True):
-                for rows in _named_rows(group, name):
+                for rows in group.rows(name):
                     target[rows] = np.reshape(values, target[rows].shape)
         return replace(self, potentials=tuple(potentials))
 
@@ -82,13 +88,6 @@ class CompiledGraph:
             mine = self.kind == kind
             result[mine] = array[self.position[mine]]
         return result
-
-
-def _named_rows(group: FactorSet, name: str) -> list[slice]:
-    ends = [part[3] for part in group.parts[1:]] + [len(group.factors.potentials)]
-    return [
-        slice(part[3], end) for part, end in zip(group.parts, ends, strict=True) if part[1] == name
-    ]
 
 
 def compile_graphs(

@@ -31,7 +31,7 @@ def pack_evidence(
             ids = int(start) + group.ids.ravel()
             if ids.size:
                 target = packed[int(compiled.kind[ids[0]])]
-                target[compiled.position[ids]] = _scores(group, array)
+                target[compiled.position[ids]] = group_scores(group, array)
     return tuple(_in_range(array, dtype) for array in packed)
 
 
@@ -58,7 +58,8 @@ def _per_graph(
     return evidence
 
 
-def _scores(group: VariableGroup, values: object) -> np.ndarray:
+def group_scores(group: VariableGroup, values: object) -> np.ndarray:
+    """Return evidence for a group as ``(variables, states)`` scores, checked."""
     array = np.asarray(values, dtype=np.float64)
     if np.isnan(array).any():
         place = np.argwhere(np.isnan(array))[0].tolist()

@@ -1,6 +1,21 @@
 """Solvers: max-product, the dual bound, sum-product, sampling, exact enumeration."""
 
+from mam.infer.exact import Exact, enumerate_exactly
+from mam.infer.marginals import Marginals, log_partition, marginals
+from mam.infer.sample import sample
 from mam.infer.solution import Solution
 from mam.infer.solve import Options, solve
+from mam.infer.unrolled import propagate
 
-__all__ = ["Options", "Solution", "solve"]
+__all__ = [
+    "Exact",
+    "Marginals",
+    "Options",
+    "Solution",
+    "enumerate_exactly",
+    "log_partition",
+    "marginals",
+    "propagate",
+    "sample",
+    "solve",
+]

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from mam.factors.reduce import as_scores
 from mam.graph import CompiledGraph, Wiring
 from mam.infer import passing
 from mam.infer.passing import Store
@@ -51,12 +52,9 @@ def dual_bound(wiring: Wiring, potentials: Store, evidence: Store, messages: Sto
     is at least the maximum of the sum.
     """
     total = jnp.zeros(wiring.instances, evidence[0].dtype)
-    for kind, slots in enumerate(wiring.slots):
-        moved = jnp.concatenate(
-            [jnp.sum(messages[kind].at[s].get(mode="fill", fill_value=0.0), 1) for s in slots]
-        )
-        added = jnp.stack([jnp.zeros_like(moved), moved], 1) if moved.ndim == 1 else moved
-        best = jnp.max(evidence[kind] + added, 1)
+    for kind, states in enumerate(wiring.states):
+        moved = as_scores(passing.received(wiring, kind, messages), states)
+        best = jnp.max(evidence[kind] + moved, 1)
         total += passing.sum_by_instance(best, wiring.instance[kind], wiring.instances)
     incoming = negated(wiring, messages)
     for i, block in enumerate(wiring.blocks):

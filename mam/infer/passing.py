@@ -21,14 +21,22 @@ Incoming = tuple[tuple[Array, ...], ...]  # for each block, for each port
 
 def beliefs(wiring: Wiring, evidence: Store, messages: Store) -> Store:
     """Add to the evidence of each variable all messages that reach it."""
-    result = []
-    for kind, buckets in enumerate(wiring.slots):
-        sums = [
-            jnp.sum(messages[kind].at[slots].get(mode="fill", fill_value=0.0), 1)
-            for slots in buckets
+    return tuple(
+        evidence[kind] + received(wiring, kind, messages) for kind in range(len(wiring.states))
+    )
+
+
+def received(wiring: Wiring, kind: int, messages: Store) -> Array:
+    """Return the sum of all messages that reach each variable of a class."""
+    store = messages[kind]
+    if not len(store):  # a class of variables without factors
+        return jnp.zeros((wiring.class_size(kind), *store.shape[1:]), store.dtype)
+    return jnp.concatenate(
+        [
+            jnp.sum(store.at[slots].get(mode="fill", fill_value=0.0), 1)
+            for slots in wiring.slots[kind]
         ]
-        result.append(evidence[kind] + jnp.concatenate(sums))
-    return tuple(result)
+    )
 
 
 def degrees(wiring: Wiring) -> tuple[Array, ...]:

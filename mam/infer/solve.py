@@ -139,7 +139,7 @@ def _propagate(
 
 
 def _propagate_restarts(problem: Problem, options: Options) -> tuple[Store, Store, Info]:
-    keys = _keys(options.seed, options.restarts)
+    keys = restart_keys(options.seed, options.restarts)
     blocks = 1 if options.schedule == "parallel" else options.blocks
     return _propagate(
         problem.compiled.wiring,
@@ -151,7 +151,7 @@ def _propagate_restarts(problem: Problem, options: Options) -> tuple[Store, Stor
     )
 
 
-def _keys(seed: int, count: int) -> Array:
+def restart_keys(seed: int, count: int) -> Array:
     """Return one key a restart; the r-th does not depend on how many there are."""
     return _fold(jax.random.key(seed), np.arange(count, dtype=np.uint32))
 
@@ -217,7 +217,7 @@ def _repaired(problem: Problem, answer: _Answer, options: Options) -> _Answer:
     wanted[graphs:] = False
     if not wanted.any():
         return answer
-    key = _keys(options.seed, 1)[0]
+    key = restart_keys(options.seed, 1)[0]
     settings = _settings(options, min(options.iterations, 50))
 
     def propagate(evidence: Store, messages: Store, active: np.ndarray) -> tuple[Store, Store]:

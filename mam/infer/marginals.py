@@ -1,0 +1,158 @@
+r"""Sum-product: marginal probabilities and the Bethe estimate of the log partition function.
+
+.. math::
+    \log Z \approx \sum_f \log \sum_c e^{\theta_f(c) + \sum_v q_{v f}(c_v)}
+    + \sum_v \log \sum_x e^{b_v(x)} - \sum_{f, v} \log \sum_x e^{q_{v f}(x) + m_{f v}(x)}
+
+Both are exact on trees.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from mam.factors.limits import limit
+from mam.factors.reduce import as_scores
+from mam.graph import CompiledGraph, FactorGraph, Wiring
+from mam.graph.evidence import Evidence
+from mam.infer import passing
+from mam.infer.exact import enumerate_exactly
+from mam.infer.loop import Info, run
+from mam.infer.messages import BeliefPropagation
+from mam.infer.passing import Store
+from mam.infer.problem import Problem
+from mam.infer.solve import Options, restart_keys
+
+
+@dataclass(frozen=True)
+class Marginals:
+    """Probabilities of the states of each variable, by name, with the run's diagnostics."""
+
+    probabilities: Mapping[str, np.ndarray]  # the group's shape with one more axis of states
+    log_partition: float
+    converged: bool
+    iterations: int
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.probabilities[name]
+
+
+def marginals(
+    graph: FactorGraph | CompiledGraph,
+    evidence: Evidence | None = None,
+    options: Options | None = None,
+    **changes: Any,
+) -> Marginals:
+    """Run sum-product and return the marginals of one graph.
+
+    >>> from mam.factors import Pairwise
+    >>> from mam.graph import GraphBuilder
+    >>> builder = GraphBuilder()
+    >>> x = builder.variables("x", 2)
+    >>> builder.add("agree", Pairwise.of([[0, 1]], np.log([[4, 1], [1, 4]])))
+    >>> result = marginals(builder.build(), {"x": [np.inf, 0]})
+    >>> result["x"][1].round(3).tolist(), round(float(np.exp(result.log_partition)), 3)
+    ([0.2, 0.8], 5.0)
+    """
+    default = Options(precision="double", iterations=500, tolerance=1e-9)
+    chosen = replace(options or default, **changes)
+    problem = Problem.of(graph, evidence, chosen.dtype)
+    if not problem.single:
+        raise ValueError("marginals are computed for one graph at a time")
+    with jax.enable_x64(chosen.precision == "double"):
+        beliefs, bethe, info = _sum_product(
+            problem.compiled.wiring,
+            problem.potentials,
+            problem.evidence,
+            restart_keys(chosen.seed, 1)[0],
+            tuple(chosen.dtype(v) for v in (chosen.damping, chosen.noise, chosen.tolerance)),
+            np.int32(chosen.iterations),
+        )
+    return Marginals(
+        _probabilities(problem.compiled, [np.asarray(b) for b in beliefs]),
+        float(bethe) + _constant(problem),
+        bool(info.converged[0]),
+        int(info.iterations[0]),
+    )
+
+
+def log_partition(
+    graph: FactorGraph, evidence: Evidence | None = None, *, method: str = "bethe", **changes: Any
+) -> float:
+    """Return log Z: the Bethe estimate, or for small models ``method="exact"``."""
+    if method == "exact":
+        return enumerate_exactly(graph, evidence).log_partition
+    if method != "bethe":
+        raise ValueError(f"method is 'bethe' or 'exact', not {method!r}")
+    return marginals(graph, evidence, **changes).log_partition
+
+
+@jax.jit
+def _sum_product(
+    wiring: Wiring,
+    potentials: Store,
+    evidence: Store,
+    key: Array,
+    settings: tuple[Array, Array, Array],
+    iterations: Array,
+) -> tuple[Store, Array, Info]:
+    damping, noise, tolerance = settings
+    solver = BeliefPropagation(
+        wiring, potentials, evidence, key, damping, tolerance, temperature=1.0
+    )
+    messages, info = run(solver, solver.init(noise), iterations)
+    beliefs = solver.beliefs(messages)
+    return beliefs, _bethe(wiring, potentials, beliefs, messages), info
+
+
+def _bethe(wiring: Wiring, potentials: Store, beliefs: Store, messages: Store) -> Array:
+    total = jnp.zeros((), beliefs[0].dtype)
+    for kind, belief in enumerate(beliefs):
+        present = wiring.instance[kind] < wiring.instances
+        total += jnp.sum(jnp.where(present, _log_sum(belief, wiring.states[kind]), 0.0))
+    incoming = passing.to_factors(wiring, beliefs, messages)
+    outgoing = passing.at_ports(wiring, messages)
+    for i, block in enumerate(wiring.blocks):
+        local = block.best(potentials[wiring.parameters[i]], incoming[i], 1.0)
+        present = wiring.factor_instance[i] < wiring.instances
+        total += jnp.sum(jnp.where(present, local, 0.0))
+        for port, there, back in zip(wiring.ports[i], incoming[i], outgoing[i], strict=True):
+            edge = _log_sum(there + back, wiring.states[port.kind])
+            present = port.index < wiring.class_size(port.kind)
+            total -= jnp.sum(jnp.where(present, edge, 0.0))
+    return total
+
+
+def _log_sum(message: Array, states: int) -> Array:
+    return jax.nn.logsumexp(as_scores(message, states), -1)
+
+
+def _constant(problem: Problem) -> float:
+    """What the differences of the evidence leave out: the score of OFF, or the largest score."""
+    total = 0.0
+    for kind, scores in enumerate(problem.scores):
+        present = problem.instance_of(kind) < 1
+        big = limit(problem.evidence[kind].dtype)
+        finite = np.clip(scores[present], -big, big)
+        total += float(np.sum(finite[:, 0] if scores.shape[1] == 2 else finite.max(1)))
+    return total
+
+
+def _probabilities(compiled: CompiledGraph, beliefs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    result = {}
+    for group in compiled.graphs[0].variables:
+        ids = group.ids.ravel()
+        belief = np.zeros((0, group.states))
+        if ids.size:
+            belief = beliefs[int(compiled.kind[ids[0]])][compiled.position[ids]]
+        if belief.ndim == 1:
+            belief = np.stack([np.zeros_like(belief), belief], 1)
+        weight = np.exp(belief - belief.max(1, keepdims=True, initial=-np.inf))
+        share = weight / weight.sum(1, keepdims=True)
+        result[group.name] = share.reshape(*group.shape, group.states)
+    return result
