@@ -76,6 +76,22 @@ class FactorGraph:
         starts = [group.start for group in self.variables]
         return self.variables[int(np.searchsorted(starts, variable, "right")) - 1].label(variable)
 
+    def variable(self, label: str | int | np.integer) -> int:
+        """Return the number of a variable from its label, such as ``x`` or ``x[1, 2]``."""
+        if not isinstance(label, str):
+            if not 0 <= label < len(self.states):
+                raise ValueError(f"there is no variable number {label}")
+            return int(label)
+        name, _, place = label.partition("[")
+        group = self.group(name)
+        try:
+            index = tuple(int(i) for i in place.rstrip("]").split(",")) if place else ()
+            if len(index) != len(group.shape):
+                raise IndexError
+            return int(group.ids[index])
+        except (IndexError, ValueError):
+            raise ValueError(f"{label!r} names no single variable of {name!r} {group.shape}") from None
+
     def split(self, values: np.ndarray) -> dict[str, np.ndarray]:
         """Cut an array over all variables into named arrays in the shape of their groups."""
         return {

@@ -77,8 +77,8 @@ def enumerate_exactly(
     values, scores = np.zeros((1, 0), np.int64), np.zeros(1)
     while waiting:
         known = set(bound)
-        listing = min(waiting, key=lambda f: _growth(f, known))
-        waiting.remove(listing)
+        cheapest = min(range(len(waiting)), key=lambda i: _growth(waiting[i], known))
+        listing = waiting.pop(cheapest)
         values, scores = _join(bound, values, scores, listing, limit)
         bound += [int(v) for v in listing.variables if v not in known]
     for variable in sorted(set(range(len(graph.states))) - set(bound)):

@@ -81,8 +81,7 @@ def solve(
     """
     chosen = replace(options or Options(), **changes)
     problem = Problem.of(graph, evidence, chosen.dtype)
-    with jax.enable_x64(chosen.precision == "double"):
-        messages, beliefs, info = _propagate_restarts(problem, chosen)
+    messages, beliefs, info = propagate_restarts(problem, chosen)
     answer = _best_restart(problem, messages, beliefs, info)
     if chosen.repair:
         answer = _repaired(problem, answer, chosen)
@@ -138,17 +137,18 @@ def _propagate(
     return jax.vmap(one)(keys)
 
 
-def _propagate_restarts(problem: Problem, options: Options) -> tuple[Store, Store, Info]:
-    keys = restart_keys(options.seed, options.restarts)
+def propagate_restarts(problem: Problem, options: Options) -> tuple[Store, Store, Info]:
+    """Run all restarts; return messages, beliefs and diagnostics with a leading restart axis."""
     blocks = 1 if options.schedule == "parallel" else options.blocks
-    return _propagate(
-        problem.compiled.wiring,
-        problem.potentials,
-        problem.evidence,
-        keys,
-        _settings(options, options.iterations),
-        blocks,
-    )
+    with jax.enable_x64(options.precision == "double"):
+        return _propagate(
+            problem.compiled.wiring,
+            problem.potentials,
+            problem.evidence,
+            restart_keys(options.seed, options.restarts),
+            _settings(options, options.iterations),
+            blocks,
+        )
 
 
 def restart_keys(seed: int, count: int) -> Array:
