@@ -3,8 +3,10 @@
 import os
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-# One XLA thread pool per worker would fight over the same two cores.
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+# The tests compile far more than they run: unoptimised code is ready several times sooner.
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+)
 
 from jaxtyping import install_import_hook
 

@@ -72,7 +72,7 @@ class CompiledGraph:
                 )
         return tuple(values.astype(dtype) for values in self.potentials)
 
-    def with_potentials(self, new: Mapping[str, np.ndarray]) -> "CompiledGraph":
+    def with_potentials(self, new: Mapping[str, object]) -> "CompiledGraph":
         """Return the same structure with other log potentials for the named factor groups."""
         potentials = [values.copy() for values in self.potentials]
         for name, values in new.items():

@@ -51,7 +51,7 @@ def run(
 
     def body(carry: tuple) -> tuple:
         state, moving, counts, iteration = carry
-        counts = counts + moving
+        counts = counts + moving.astype(counts.dtype)
         state, still = solver.step(state, moving, iteration)
         return state, moving & still, counts, iteration + 1
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Int
 
 from mam.factors.base import Leaf, Temperature
@@ -39,12 +40,11 @@ class BeliefPropagation:
     def init(self, noise: Array) -> Store:
         """Return small random messages, logistic with the given scale."""
         dtype = self.evidence[0].dtype
-        drawn = passing.random_per_edge(
+        return passing.random_store(
             self.wiring,
             jax.random.fold_in(self.key, 0),
             lambda key, shape: noise * jax.random.logistic(key, shape, dtype),
         )
-        return passing.to_store(self.wiring, drawn, dtype)
 
     def beliefs(self, messages: Store) -> Store:
         """Return evidence plus messages for every variable."""
@@ -86,12 +86,14 @@ class BeliefPropagation:
     def _deal(self, iteration: Array) -> Incoming:
         """Deal the rows of every port into blocks, by a draw that padding cannot change."""
         key = jax.random.fold_in(jax.random.fold_in(self.key, 1), iteration)
-
-        def deal(port: PortWiring) -> Array:
-            draw = jax.vmap(lambda edge: jax.random.bits(jax.random.fold_in(key, edge)))(port.edge)
-            return (draw % self.blocks).astype(jnp.int32)
-
-        return passing.map_ports(self.wiring, deal)
+        rows = [port.edge for ports in self.wiring.ports for port in ports]
+        bits = jax.vmap(lambda edge: jax.random.bits(jax.random.fold_in(key, edge)))(
+            jnp.concatenate(rows)
+        )
+        block = (bits % self.blocks).astype(jnp.int32)
+        ends = np.cumsum([len(edge) for edge in rows])
+        pieces = iter(jnp.split(block, ends[:-1]))
+        return passing.map_ports(self.wiring, lambda port: next(pieces))
 
     def _moving(self, old: Store, new: Store) -> Bool[Array, " instances"]:
         before = passing.at_ports(self.wiring, old)

@@ -142,20 +142,42 @@ def per_row(values: Array, like: Array) -> Array:
     return values.reshape(-1, *[1] * (like.ndim - 1))
 
 
-def random_per_edge(
+def random_store(
     wiring: Wiring, key: Array, sampler: Callable[[Array, tuple[int, ...]], Array]
-) -> Incoming:
+) -> Store:
     """Draw for every message; a draw depends on the key and the edge's number in its own graph."""
-
-    def draw(port: PortWiring) -> Array:
-        width = port.index.shape[1] if port.index.ndim == 2 else 1
-        edge = port.edge[:, None] + jnp.arange(width, dtype=port.edge.dtype)
-        states = wiring.states[port.kind]
+    result = []
+    for kind, states in enumerate(wiring.states):
+        edges = [
+            (per_row(port.edge, port.index) + _columns(port)).ravel()
+            for ports in wiring.ports
+            for port in ports
+            if port.kind == kind
+        ]
         shape = () if states == 2 else (states,)
-        drawn = jax.vmap(lambda e: sampler(jax.random.fold_in(key, e), shape))(edge.ravel())
-        return drawn.reshape(*port.index.shape, *shape)
+        edge = jnp.concatenate([jnp.zeros(0, jnp.int32), *edges])
+        # One draw for all ports: its code is long, and XLA compiles it for every place it is in.
+        result.append(jax.vmap(lambda e, s=shape: sampler(jax.random.fold_in(key, e), s))(edge))
+    return tuple(result)
 
-    return map_ports(wiring, draw)
+
+def shaken(wiring: Wiring, evidence: Store, key: Array, scale: Array) -> Store:
+    """Add logistic noise to the evidence, drawn by the variable's number in its own graph."""
+
+    def draw(variable: Array, shape: tuple[int, ...], dtype: np.dtype) -> Array:
+        keys = jax.vmap(lambda v: jax.random.fold_in(key, v))(variable)
+        return jax.vmap(lambda k: jax.random.logistic(k, shape, dtype))(keys)
+
+    return tuple(
+        values + scale * draw(variable, values.shape[1:], values.dtype)
+        for values, variable in zip(evidence, wiring.variable, strict=True)
+    )
+
+
+def _columns(port: PortWiring) -> Array:
+    width = port.index.shape[1] if port.index.ndim == 2 else 1
+    columns = jnp.arange(width, dtype=port.edge.dtype)
+    return jnp.broadcast_to(columns if port.index.ndim == 2 else 0 * columns, port.index.shape)
 
 
 def sum_by_instance(values: Array, instance: Array, instances: int) -> Array:

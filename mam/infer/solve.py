@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from mam.graph import CompiledGraph, FactorGraph, Wiring
+from mam.graph import CompiledGraph, FactorGraph, PortWiring, Wiring
 from mam.graph.evidence import Evidence, as_difference
-from mam.infer import evaluate
+from mam.infer import evaluate, passing
 from mam.infer.dual import DualDescent
 from mam.infer.loop import Info, run
 from mam.infer.messages import BeliefPropagation
-from mam.infer.passing import Store, at_ports, map_ports, to_store
+from mam.infer.passing import Store
 from mam.infer.problem import Problem, margins
 from mam.infer.repair import decimate
 from mam.infer.solution import Solution
@@ -30,11 +30,12 @@ class Options:
     damping: float = 0.5  # new message = damping * old + (1 - damping) * new
     noise: float = 0.01  # scale of the logistic initial messages
     tolerance: float = 1e-4  # an instance rests when no message moves by more
-    restarts: int = 1
+    restarts: int = 1  # best score wins; all but the first start from shaken evidence
+    jitter: float = 0.3  # scale of the logistic noise on the evidence of those restarts
     seed: int = 0
-    schedule: Literal["parallel", "blocks"] = "parallel"
+    schedule: str = "parallel"  # or "blocks"
     blocks: int = 4  # random blocks of an iteration, for schedule="blocks"
-    precision: Literal["single", "double"] = "single"
+    precision: str = "single"  # or "double"
     repair: bool = True
     bound: bool = False
     bound_steps: int = 200  # looks at the bound at most; each follows 10 pairs of passes
@@ -120,21 +121,23 @@ def _propagate(
     potentials: Store,
     evidence: Store,
     keys: Array,
+    jitter: Array,
     settings: tuple[Array, Array, Array, Array],
     blocks: int,
 ) -> tuple[Store, Store, Info]:
     damping, noise, tolerance, iterations = settings
 
-    def one(key: Array) -> tuple[Store, Store, Info]:
+    def one(key: Array, jitter: Array) -> tuple[Store, Store, Info]:
+        shaken = passing.shaken(wiring, evidence, jax.random.fold_in(key, 2), jitter)
         solver = BeliefPropagation(
-            wiring, potentials, evidence, key, damping, tolerance, blocks=blocks
+            wiring, potentials, shaken, key, damping, tolerance, blocks=blocks
         )
         messages, info = run(solver, solver.init(noise), iterations)
         return messages, solver.beliefs(messages), info
 
     if len(keys) == 1:
-        return jax.tree.map(lambda x: x[None], one(keys[0]))
-    return jax.vmap(one)(keys)
+        return jax.tree.map(lambda x: x[None], one(keys[0], jitter[0]))
+    return jax.vmap(one)(keys, jitter)
 
 
 def propagate_restarts(problem: Problem, options: Options) -> tuple[Store, Store, Info]:
@@ -146,6 +149,7 @@ def propagate_restarts(problem: Problem, options: Options) -> tuple[Store, Store
             problem.potentials,
             problem.evidence,
             restart_keys(options.seed, options.restarts),
+            np.where(np.arange(options.restarts) == 0, 0, options.jitter).astype(options.dtype),
             _settings(options, options.iterations),
             blocks,
         )
@@ -180,15 +184,13 @@ def _best_restart(problem: Problem, messages: Store, beliefs: Store, info: Info)
         which = chosen[np.minimum(problem.instance_of(kind), len(best))]
         return values[which, np.arange(values.shape[1])]
 
-    kept = messages if len(scores) == 1 else None
-    if kept is None:
-        with jax.enable_x64(host[0].dtype == np.float64):
-            kept = _of_restart(problem.compiled.wiring, messages, best.astype(np.int32))
-    else:
-        kept = tuple(store[0] for store in messages)
+    with jax.enable_x64(host[0].dtype == np.float64):
+        kept, beliefs = _of_restart(
+            problem.compiled.wiring, problem.evidence, messages, best.astype(np.int32)
+        )
     return _Answer(
         tuple(take(values, k) for k, values in enumerate(states)),
-        tuple(margins([take(values, k) for k, values in enumerate(host)])),
+        tuple(margins([np.asarray(belief) for belief in beliefs])),
         scores[best, graphs],
         kept,
         np.asarray(info.converged)[best, graphs],
@@ -197,17 +199,20 @@ def _best_restart(problem: Problem, messages: Store, beliefs: Store, info: Info)
 
 
 @jax.jit
-def _of_restart(wiring: Wiring, messages: Store, best: Array) -> Store:
-    """Return the messages of each graph's chosen restart."""
+def _of_restart(
+    wiring: Wiring, evidence: Store, messages: Store, best: Array
+) -> tuple[Store, Store]:
+    """Return the messages of each graph's chosen restart, and the beliefs they give."""
 
-    def choose(port: Any, *restarts: Array) -> Array:
+    def choose(port: PortWiring, *restarts: Array) -> Array:
         which = best.at[port.instance].get(mode="fill", fill_value=0)
-        stacked = jnp.stack(restarts)
-        return stacked[which, jnp.arange(len(which))]
+        return jnp.stack(restarts)[which, jnp.arange(len(which))]
 
     count = messages[0].shape[0]
-    ports = [at_ports(wiring, tuple(store[r] for store in messages)) for r in range(count)]
-    return to_store(wiring, map_ports(wiring, choose, *ports), messages[0].dtype)
+    ports = [passing.at_ports(wiring, tuple(store[r] for store in messages)) for r in range(count)]
+    chosen = passing.map_ports(wiring, choose, *ports)
+    kept = passing.to_store(wiring, chosen, messages[0].dtype)
+    return kept, passing.beliefs(wiring, evidence, kept)
 
 
 def _repaired(problem: Problem, answer: _Answer, options: Options) -> _Answer:

@@ -21,7 +21,7 @@ class PartKind:
     """The patterns of some parts and their log potentials (default 0)."""
 
     patterns: PatternSet
-    log_potentials: np.ndarray | Sequence[float] | None = None
+    log_potentials: object = None
 
 
 def part_attention_model(

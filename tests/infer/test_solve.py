@@ -1,0 +1,197 @@
+"""Max-product, the dual bound and repair, against enumeration."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mam.factors import Or, Pairwise, Table
+from mam.graph import GraphBuilder, compile_graphs
+from mam.infer import Options, enumerate_exactly, solve
+from tests.oracles import random_models
+
+SEEDS = st.integers(0, 10_000)
+
+
+@pytest.mark.parametrize("shape", [0, 1])
+@given(seed=SEEDS)
+def test_trees_are_solved_exactly(shape: int, seed: int) -> None:
+    graph, evidence = random_models.tree(np.random.default_rng(seed), shape)
+    exact = enumerate_exactly(graph, evidence)
+    solution = solve(graph, evidence, damping=0.0, bound=True)
+    assert solution.converged
+    assert solution.score == pytest.approx(exact.score, abs=1e-6)
+    assert solution.values.tolist() in exact.best.tolist()
+    assert exact.score - 1e-9 <= solution.bound <= exact.score + 1e-3
+
+
+@pytest.mark.parametrize("make", ["attention_model", "sparsifier", "gates"])
+def test_bound_and_score_enclose_the_optimum(make: str, capsys: pytest.CaptureFixture) -> None:
+    solved, certified, total = 0, 0, 25
+    for seed in range(total):
+        model, evidence = getattr(random_models, make)(np.random.default_rng(seed))
+        graph = getattr(model, "graph", model)
+        exact = enumerate_exactly(graph, evidence)
+        solution = solve(graph, evidence, bound=True, restarts=8, seed=seed)
+        assert solution.feasible and not solution.violated
+        assert solution.score <= exact.score + 1e-6
+        assert solution.bound >= exact.score - 1e-6
+        solved += solution.score > exact.score - 1e-6
+        certified += solution.gap < 1e-3
+    with capsys.disabled():
+        print(f"\n{make}: {solved}/{total} optimal, {certified} certified", end=" ")
+    assert solved >= 0.9 * total
+
+
+def test_the_bound_only_falls() -> None:
+    graph, evidence = random_models.sparsifier(np.random.default_rng(3))
+    bounds = [
+        solve(graph, evidence, bound=True, bound_steps=steps, bound_tolerance=0.0).bound
+        for steps in (1, 2, 4, 8, 16)
+    ]
+    assert all(a >= b - 1e-12 for a, b in zip(bounds, bounds[1:], strict=False))
+
+
+def test_a_batch_answers_as_its_graphs_do_one_by_one() -> None:
+    makers = [random_models.sparsifier, random_models.gates]
+    cases = [makers[i % 2](np.random.default_rng(i)) for i in range(64)]
+    options = Options(bound=True, seed=5, bound_steps=20)
+    batch = solve([graph for graph, _ in cases], [evidence for _, evidence in cases], options)
+    for (graph, evidence), together in zip(cases, batch, strict=True):
+        alone = solve(graph, evidence, options)
+        assert together.values.tolist() == alone.values.tolist()
+        assert together.score == pytest.approx(alone.score, abs=1e-9)
+        assert together.bound == pytest.approx(alone.bound, abs=1e-6)
+        assert together.iterations == alone.iterations
+
+
+def test_restarts_do_not_depend_on_how_many_there_are() -> None:
+    graph, evidence = random_models.sparsifier(np.random.default_rng(1))
+    scores = [solve(graph, evidence, restarts=n, seed=2).score for n in (1, 3, 6)]
+    assert scores == sorted(scores)
+
+
+def test_blocks_agree_with_all_at_once() -> None:
+    graph, evidence = random_models.tree(np.random.default_rng(8))
+    at_once = solve(graph, evidence)
+    in_blocks = solve(graph, evidence, schedule="blocks", seed=4)
+    again = solve(graph, evidence, schedule="blocks", seed=4)
+    assert in_blocks.score == pytest.approx(at_once.score)
+    assert in_blocks.iterations == again.iterations
+
+
+def test_a_tie_is_repaired() -> None:
+    builder = GraphBuilder()
+    x = builder.variables("x", 4)
+    one_of_four = np.eye(4, dtype=int)
+    builder.add("one", Table.of([x], np.zeros(4), configurations=one_of_four))
+    graph = builder.build()
+    raw = solve(graph, noise=0.0, repair=False)
+    assert raw.violated == ("one[0]",) and raw.score == -np.inf and "violates" in raw.explain()
+    repaired = solve(graph)
+    assert repaired["x"].sum() == 1 and repaired.score == 0 and repaired.violated == ()
+
+
+def test_a_contradiction_is_reported() -> None:
+    builder = GraphBuilder()
+    x = builder.variables("x", 2)
+    builder.add("same", Pairwise.of([x], [[0, -np.inf], [-np.inf, 0]]))
+    solution = solve(builder.build(), {"x": [np.inf, -np.inf]}, bound=True)
+    assert not solution.feasible
+    assert solution.bound < -1e6
+
+
+@pytest.mark.parametrize("certain", [np.inf, -np.inf])
+def test_certain_evidence_is_obeyed(certain: float) -> None:
+    builder = GraphBuilder()
+    x = builder.variables("x", 5)
+    chain = np.stack([x[:-1], x[1:]], 1)
+    builder.add("agree", Pairwise.of(chain, [[1, -1], [-1, 1]]))
+    solution = solve(builder.build(), {"x": [certain, 0, 0, 0, 0.5]})
+    assert solution["x"].tolist() == [int(certain > 0)] * 5
+    assert solution.score == pytest.approx(4.5 if certain > 0 else 4.0)
+
+
+def test_mixed_states_and_disconnected_variables() -> None:
+    builder = GraphBuilder()
+    a = builder.variables("a", (), 2)
+    b = builder.variables("b", (), 5)
+    builder.variables("alone", 2, 3)
+    builder.variables("nothing", 0)
+    matrix = np.zeros((2, 5))
+    matrix[1, 3] = 2.0
+    builder.add("ab", Pairwise.of([[a, b]], matrix))
+    solution = solve(builder.build(), {"alone": [[0, 1, 0], [0, 0, 4]]}, bound=True)
+    assert int(solution["a"]) == 1 and int(solution["b"]) == 3
+    assert solution["alone"].tolist() == [1, 2]
+    assert solution.score == pytest.approx(7.0) and solution.optimal
+    assert solution["nothing"].shape == (0,)
+
+
+def test_a_graph_without_factors() -> None:
+    builder = GraphBuilder()
+    builder.variables("x", 3)
+    solution = solve(builder.build(), {"x": [1.0, -1.0, 2.0]}, bound=True)
+    assert solution["x"].tolist() == [1, 0, 1] and solution.optimal
+
+
+def test_new_evidence_and_new_potentials_need_no_new_structure() -> None:
+    builder = GraphBuilder()
+    x = builder.variables("x", 2)
+    builder.add("pair", Pairwise.of([x], [[0, 0], [0, 3]]))
+    compiled = compile_graphs(builder.build())
+    assert solve(compiled)["x"].tolist() == [1, 1]
+    assert solve(compiled, {"x": [-9, 0]})["x"].tolist()[0] == 0
+    changed = compiled.with_potentials({"pair": [[0, 5], [0, 0]]})
+    assert solve(changed)["x"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"damping": 1.0}, "damping"),
+        ({"restarts": 0}, "restarts"),
+        ({"schedule": "random"}, "schedule"),
+        ({"precision": "half"}, "precision"),
+    ],
+)
+def test_bad_options(changes: dict, message: str) -> None:
+    graph, evidence = random_models.gates(np.random.default_rng(0))
+    with pytest.raises(ValueError, match=message):
+        solve(graph, evidence, **changes)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "message"),
+    [
+        ({"prat": np.zeros(8)}, "did you mean 'part'"),
+        ({"part": np.zeros(3)}, "shape"),
+        ({"part": np.full(8, np.nan)}, "NaN"),
+        ({"part": np.full(8, 1e7)}, "double"),
+        ({"part": np.full((8, 2), -np.inf)}, r"every state of part\[0\]"),
+    ],
+)
+def test_bad_evidence(evidence: dict, message: str) -> None:
+    graph, _ = random_models.sparsifier(np.random.default_rng(0))
+    with pytest.raises(ValueError, match=message):
+        solve(graph, evidence)
+
+
+def test_large_potentials_need_double_precision() -> None:
+    builder = GraphBuilder()
+    x = builder.variables("x", 2)
+    builder.add("pair", Pairwise.of([x], [[0, 0], [0, 1e6]]))
+    with pytest.raises(ValueError, match="'pair'.*double"):
+        solve(builder.build())
+    assert solve(builder.build(), precision="double").score == pytest.approx(1e6)
+
+
+def test_an_or_with_many_parents() -> None:
+    builder = GraphBuilder()
+    parents = builder.variables("parent", 1000)
+    child = builder.variables("child", 1)
+    builder.add("or", Or.of([parents], child))
+    evidence = {"parent": np.linspace(-2, -1, 1000), "child": [np.inf]}
+    solution = solve(builder.build(), evidence, bound=True)
+    assert solution["parent"].sum() == 1 and solution["parent"][-1] == 1
+    assert solution.score == pytest.approx(-1.0) and solution.gap < 1e-3

@@ -1,0 +1,82 @@
+"""Small random models with known kinds of difficulty."""
+
+import numpy as np
+
+from mam.factors import And, Or, Pairwise, PatternSet, Table
+from mam.graph import FactorGraph, GraphBuilder
+from mam.models import MarkovAttentionModel, PartKind, part_attention_model
+
+SIDES = PatternSet.of([[0, 0], [0, 1], [1, 0], [1, 1]])
+
+
+def tree(rng: np.random.Generator, shape: int = 0, size: int = 8) -> tuple[FactorGraph, dict]:
+    """Binary and ternary variables joined to a tree by pairwise factors and tables.
+
+    The tree depends on ``shape`` alone: every new structure costs a compilation.
+    """
+    builder = GraphBuilder()
+    structure = np.random.default_rng(shape)
+    kinds = structure.choice([2, 3], size=size)
+    kinds[:2] = 2, 3
+    groups = {n: builder.variables(f"x{n}", int((kinds == n).sum()), n) for n in (2, 3)}
+    ids = np.zeros(size, np.int64)
+    for n in (2, 3):
+        ids[kinds == n] = groups[n]
+    for child in range(1, size):
+        parent = int(structure.integers(child))
+        states = (kinds[parent], kinds[child])
+        pair, values = [[ids[parent], ids[child]]], rng.normal(size=states)
+        factors = Pairwise.of(pair, values) if child % 2 else Table.of(pair, values)
+        builder.add(f"f{child}", factors)
+    evidence = {
+        "x2": rng.normal(size=len(groups[2])),
+        "x3": rng.normal(size=(len(groups[3]), 3)),
+    }
+    return builder.build(), evidence
+
+
+def attention_model(
+    rng: np.random.Generator, parts: int = 7, links: int = 10
+) -> tuple[MarkovAttentionModel, dict]:
+    """Parts with two sides; some are certain, attention is liked or disliked."""
+    pairs = np.array([(i, j) for i in range(parts) for j in range(i + 1, parts)])
+    chosen = pairs[rng.choice(len(pairs), links, replace=False)]
+    sides = rng.integers(0, 2, size=(links, 2))
+    kind = PartKind(SIDES, [0, -1.6, -1.6, 0])
+    model = part_attention_model(chosen, sides, kind, vertices=parts)
+    evidence = {
+        "part": rng.choice([-1.0, 0.5, 3.0], size=parts),
+        "attention": rng.normal(size=links),
+    }
+    return model, evidence
+
+
+def sparsifier(rng: np.random.Generator, pixels: int = 9, parts: int = 8) -> tuple:
+    """Random parts over pixels with a prior against them."""
+    builder = GraphBuilder()
+    part = builder.variables("part", parts)
+    pixel = builder.variables("pixel", pixels)
+    covers = rng.random((pixels, parts)) < 0.35
+    parents = [part[row] for row in covers]
+    builder.add("or", Or.of(parents, pixel, pi01=0.07, pi10=0.0019))
+    evidence = {
+        "part": np.full(parts, -3.0) + 0.1 * rng.normal(size=parts),
+        "pixel": np.where(rng.random(pixels) < 0.6, np.inf, -np.inf),
+    }
+    return builder.build(), evidence
+
+
+def gates(rng: np.random.Generator, inputs: int = 5) -> tuple:
+    """ANDs of neighbours, ORed into one output."""
+    builder = GraphBuilder()
+    bit = builder.variables("bit", inputs)
+    both = builder.variables("both", inputs - 1)
+    some = builder.variables("some", 1)
+    builder.add("and", And.of(np.stack([bit[:-1], bit[1:]], 1), both))
+    builder.add("or", Or.of([both], some))
+    evidence = {
+        "bit": rng.normal(size=inputs),
+        "both": rng.normal(size=inputs - 1),
+        "some": rng.normal(size=1),
+    }
+    return builder.build(), evidence
