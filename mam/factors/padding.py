@@ -33,12 +33,14 @@ class Padding:
 
         ``cost`` is the number of slots in a row, ``degree`` the least number of edges in it.
         """
-        if self._small and cost <= _CHEAP_ROW:
+        if self._least.get(label, -1) >= count:
+            capacity = self._least[label]
+        elif self._small and cost <= _CHEAP_ROW:
             capacity = self._common // max(degree, 1)
         else:
             step = max(1, 1 << max(0, int(count - 1).bit_length() - 3))
             capacity = -(-count // step) * step
-        capacity = max(capacity, count, self._least.get(label, 0))
+        capacity = max(capacity, count)
         self.room[label] = max(capacity, self.room.get(label, 0))
         return capacity
 
@@ -64,6 +66,9 @@ class Padding:
             while widths[-1] < max([longest, *known]):
                 widths.append(widths[-1] * 4)
             return widths
+        if known:
+            wider = [_ladder(longest)[-1]] if longest > max(known) else []
+            return sorted(known) + wider
         counts = np.bincount(np.searchsorted(_ladder(longest), lengths))
         widths, slots = [], 0
         for width, count in zip(_ladder(longest), counts, strict=False):
@@ -71,8 +76,7 @@ class Padding:
             if slots >= _WORTH_A_BUCKET:
                 widths.append(width)
                 slots = 0
-        top = int(_ladder(longest)[len(counts) - 1])
-        return sorted({*widths, *known, max([top, *known])})
+        return sorted({*widths, int(_ladder(longest)[len(counts) - 1])})
 
 
 def _is_bucket(name: str, label: str) -> bool:

@@ -55,7 +55,7 @@ def test_the_bound_only_falls() -> None:
 def test_a_batch_answers_as_its_graphs_do_one_by_one() -> None:
     makers = [random_models.sparsifier, random_models.gates]
     cases = [makers[i % 2](np.random.default_rng(i)) for i in range(64)]
-    options = Options(bound=True, seed=5, bound_steps=20)
+    options = Options(bound=True, seed=5, bound_steps=3, iterations=60)
     batch = solve([graph for graph, _ in cases], [evidence for _, evidence in cases], options)
     for (graph, evidence), together in zip(cases, batch, strict=True):
         alone = solve(graph, evidence, options)

@@ -1,0 +1,101 @@
+"""Building graphs: names, checks, speed."""
+
+import time
+
+import jax
+import numpy as np
+import pytest
+
+from mam.factors import And, Or, Pairwise, Pattern, PatternSet, Ragged, Table, Window
+from mam.graph import GraphBuilder, compile_graphs
+
+
+def chain(size: int) -> GraphBuilder:
+    builder = GraphBuilder()
+    builder.variables("x", size)
+    return builder
+
+
+def test_a_million_edges_build_in_two_seconds() -> None:
+    parts, members = 10_000, 50
+    sides = PatternSet.of([[0, 0], [0, 1], [1, 0], [1, 1]])
+    best = np.inf
+    for _ in range(3):  # other work on the machine must not fail the test
+        start = time.perf_counter()
+        builder = GraphBuilder()
+        part = builder.variables("part", parts)
+        attention = builder.variables("attention", parts * members)
+        # Each attention variable is in the first group of one part and the second of another.
+        ids = np.stack([attention, np.roll(attention, 7 * members)]).reshape(2, parts, members)
+        rows = ids.transpose(1, 0, 2).reshape(parts * 2, members)
+        builder.add("part", Pattern.of(part, Ragged.of(rows), sides, [0, -1.6, -1.6, 0]))
+        graph = builder.build()
+        compile_graphs(graph)
+        best = min(best, time.perf_counter() - start)
+    assert graph.edges > 1_000_000
+    assert best < 2.0
+
+
+def test_labels_and_numbers() -> None:
+    builder = GraphBuilder()
+    builder.variables("a", (2, 3))
+    builder.variables("b")
+    graph = builder.build()
+    assert graph.label(4) == "a[1, 1]" and graph.label(6) == "b"
+    assert graph.variable("a[1, 1]") == 4 and graph.variable("b") == 6
+    for wrong in ("a", "a[9, 9]", "a[x]", "b[0]"):
+        with pytest.raises(ValueError, match="names no single variable"):
+            graph.variable(wrong)
+    with pytest.raises(ValueError, match="there is no variable number 99"):
+        graph.variable(99)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: chain(2).variables("x"), "already"),
+        (lambda: chain(2).variables("y", -1), "negative shape"),
+        (lambda: chain(2).variables("y", states=1), "at least 2 states"),
+        (lambda: chain(2)["z"], "there is no variable 'z'"),
+        (lambda: chain(2).add("f", Pairwise.of([[0, 7]], np.eye(2))), "variable 7"),
+        (lambda: chain(2).add("f", Pairwise.of([[0, 0]], np.eye(2))), r"x\[0\] twice"),
+        (lambda: chain(2).add("f", Pairwise.of([[0, 1]], np.eye(3))), "3 x 3 matrix"),
+        (lambda: Pairwise.of([[0, 1]], [[0, np.nan], [0, 0]]), "NaN"),
+        (lambda: Pairwise.of([[0, 1]], [[0, np.inf], [0, 0]]), "inf"),
+        (lambda: Pairwise.of([[0.5, 1]], np.eye(2)), "whole numbers"),
+        (lambda: Pairwise.of([[0, 1]], np.zeros((3, 2, 2))), "leading axis"),
+        (lambda: Or.of([[0]], [1], pi01=0.7), r"\[0, 0.5\)"),
+        (lambda: Or.of([[0]], [1, 2]), "2 children"),
+        (lambda: Or.of([[0]], [1], pi01=np.array([0.1, 0.2])), "2 values"),
+        (lambda: And.of([[0, 1]], [2, 3]), "2 outputs"),
+        (lambda: Window.of([[0, 1]], grid=(0, 3), radius=1), "grid"),
+        (lambda: Window.of([[0, 1]], grid=(3, 3), radius=-1), "negative"),
+        (lambda: chain(2).add("f", Window.of([[0, 1]], grid=(3, 3), radius=1)), "needs 9"),
+        (lambda: Table.of([[0, 1]], [0.0], configurations=[[0, 1], [1, 1]]), "1 log potentials"),
+        (lambda: Table.of([[0]], [0.0, 0.0], configurations=[[1], [1]]), "twice"),
+        (lambda: chain(1).add("f", Table.of([[0]], [0.0], configurations=[[5]])), r"\[5\]"),
+        (lambda: PatternSet.of([[0, 2]]), "zeros and ones"),
+        (lambda: PatternSet.of([[0, 1], [0, 1]]), "listed twice"),
+        (lambda: PatternSet.sparse([[4]], 2), "group 4"),
+        (lambda: Pattern.of([0], [[[1]]], PatternSet.of([[0, 1]])), "2 lists"),
+        (lambda: Pattern.of([0], [[[1]]], PatternSet.of([[0]]), [1.0, 2.0]), "1 patterns"),
+        (lambda: compile_graphs([]), "at least one graph"),
+    ],
+)
+def test_mistakes_are_named(make: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_root_with_thousands_of_groups_fits() -> None:
+    graphs, vertices, places = 300, 30, 4
+    groups = graphs * vertices
+    builder = GraphBuilder()
+    root = builder.variables("root", 1)
+    members = builder.variables("place", (groups, places))
+    patterns = [[], *np.arange(groups).reshape(graphs, vertices).tolist()]
+    chosen = PatternSet.sparse(patterns, groups)
+    builder.add("root", Pattern.of(root, [list(members)], chosen))
+    compiled = compile_graphs(builder.build())
+    sizes = [leaf.nbytes for leaf in jax.tree.leaves(compiled.wiring)]
+    assert sum(sizes) < 20e6  # a dense (patterns x groups) array of floats alone takes 11 MB

@@ -1,0 +1,124 @@
+"""The three rules, the part/attention builder, independence on large models, drawing."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+import pytest
+
+from mam.factors import PatternSet, Table
+from mam.graph import GraphBuilder
+from mam.infer.consistency import possible_states
+from mam.models import MamBuilder, PartKind, part_attention_model
+from mam.models.examples import gene_network
+
+SIDES = PartKind(PatternSet.of([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, -1.6, -1.6, 0])
+
+
+def pair() -> MamBuilder:
+    builder = MamBuilder()
+    for name in "ABC":
+        builder.regular(name)
+    builder.attention("AB", between=("A", "B"))
+    return builder
+
+
+def test_rule_1_ends_are_regular() -> None:
+    builder = pair()
+    builder.attention("odd", between=("AB", "C"))
+    with pytest.raises(ValueError, match="rule 1: attention variable odd"):
+        builder.build()
+
+
+def test_rule_2_names_the_third_variable() -> None:
+    builder = pair()
+    builder.table("f", ("A", "C", "AB"), np.zeros((2, 2, 2)))
+    builder.table("g", ("AB", "B"), np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="rule 2: attention variable AB shares a factor with C"):
+        builder.build()
+
+
+def test_rule_2_names_the_missing_end() -> None:
+    builder = pair()
+    builder.table("f", ("A", "AB"), np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="rule 2: attention variable AB shares no factor .* B"):
+        builder.build()
+
+
+@pytest.mark.parametrize(("scope", "count"), [(("A", "B", "AB"), 2), (("C", "AB"), 0)])
+def test_rule_3_names_the_factor(scope: tuple[str, ...], count: int) -> None:
+    builder = pair()
+    builder.table("both", scope, np.zeros((2,) * len(scope)))
+    with pytest.raises(ValueError, match=rf"rule 3: factor both\[0\] has {count} of the two ends"):
+        builder.build()
+
+
+def test_several_on_states() -> None:
+    builder = MamBuilder()
+    builder.regular("A", states=3)
+    builder.regular("B", states=3)
+    builder.attention("AB", between=("A", "B"), states=3)
+    # ON state k says that both ends are in state k; OFF leaves A at 0.
+    builder.table("f", ("A", "AB"), configurations=[[0, 0], [1, 1], [2, 2]])
+    builder.table("g", ("AB", "B"), configurations=[[0, 0], [0, 1], [0, 2], [1, 1], [2, 2]])
+    model = builder.build()
+    assert not model.independent("A", "B")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: pair().attention("x", between=("A", "A")), "to itself"),
+        (lambda: pair().attention("x", between=("A", "Z")), "no variable 'Z'"),
+        (lambda: pair().table("f", ("A",)), "neither potentials nor configurations"),
+        (lambda: part_attention_model([[0, 0]], [[0, 1]], SIDES), "to itself"),
+        (lambda: part_attention_model([[0, 1]], [[0, 2]], SIDES), "group 2 of vertex 1"),
+        (lambda: part_attention_model([[0, 9]], [[0, 1]], SIDES, vertices=3), "vertex 9 of 3"),
+        (lambda: gene_network().independent("A", "A"), "itself"),
+        (lambda: gene_network().independent("A", "B", {"A": 1}), "given at once"),
+        (lambda: gene_network().independent("A", "B", {"C": 5}), "not 5"),
+        (lambda: gene_network().independent("A", "B", {"AB": 1, "C": 1}), "impossible"),
+        (lambda: gene_network().independent("A", "B", others="some"), "'known' or 'unknown'"),
+    ],
+)
+def test_mistakes_are_named(make: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_off_attention_cuts_a_large_model() -> None:
+    parts = 600
+    edges = np.stack([np.arange(parts - 1), np.arange(1, parts)], 1)
+    model = part_attention_model(edges, np.tile([1, 0], (parts - 1, 1)), SIDES)
+    assert not model.independent("part[0]", "part[1]")
+    # Both attentions of part 1 meet in its factor, so even a known part 1 does not separate.
+    assert not model.independent("part[0]", "part[2]")
+    assert model.independent("part[0]", "part[2]", {"attention[1]": 0})
+    assert model.independent("part[0]", "part[1]", {"attention[0]": 0})
+    assert model.independent("part[0]", "part[599]", {"attention[300]": 0}, others="unknown")
+
+
+def test_a_part_that_is_off_turns_its_attention_off() -> None:
+    model = part_attention_model([[0, 1], [1, 2]], [[1, 0], [1, 0]], SIDES)
+    possible = possible_states(model.graph, {"part": [0.0, -np.inf, 0.0]})
+    attention = [possible[v].tolist() for v in model.graph.ids("attention")]
+    assert attention == [[True, False], [True, False]]
+
+
+def test_drawing_shows_every_node() -> None:
+    axes = gene_network().draw()
+    labels = {text.get_text() for text in axes.texts}
+    assert {"A", "B", "C", "D", "AB", "AD", "A and C", "corepression"} <= labels
+    assert sum(len(c.get_offsets()) for c in axes.collections) == 6 + 4
+    matplotlib.pyplot.close(axes.figure)
+
+
+def test_drawing_refuses_what_nobody_could_read() -> None:
+    builder = GraphBuilder()
+    x = builder.variables("x", 1000)
+    builder.add("f", Table.of([x[:2]], np.zeros((2, 2))))
+    from mam.models.draw import draw_factor_graph
+
+    with pytest.raises(ValueError, match="too large to draw"):
+        draw_factor_graph(builder.build(), np.zeros(1000, bool))
