@@ -1,0 +1,46 @@
+"""Graphs in the plain terms of other programs: full tables and scores per state."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mam.factors import Factors, Pairwise
+from mam.graph import FactorGraph, compile_graphs, pack_evidence
+from mam.graph.evidence import Evidence
+
+# A full table with more entries than this is refused: written down it takes over 50 MB.
+_MOST_ENTRIES = 1 << 22
+
+
+def evidence_scores(graph: FactorGraph, evidence: Evidence | None) -> dict[str, np.ndarray]:
+    """Return log scores ``(variables, states)`` of each group that has evidence."""
+    alone = compile_graphs(FactorGraph(graph.variables, ()))
+    packed = pack_evidence(alone, evidence, np.float64)
+    scores = {}
+    for name in evidence or {}:
+        ids = graph.group(name).ids.ravel()
+        if ids.size:
+            scores[name] = packed[int(alone.kind[ids[0]])][alone.position[ids]]
+    return scores
+
+
+def full_tables(
+    graph: FactorGraph, name: str, factors: Factors
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield variables and log potentials of each factor, one axis a variable, -inf if forbidden."""
+    scopes = factors.scopes()
+    for i in range(len(factors)):
+        shape = tuple(int(n) for n in graph.states[scopes[i]])
+        entries = np.prod(shape, dtype=np.float64)
+        if entries > _MOST_ENTRIES:
+            raise ValueError(
+                f"factor {name}[{i}] has {entries:.3g} joint states, too many to list "
+                f"(at most {_MOST_ENTRIES}); to_toulbar2 needs no list"
+            )
+        if isinstance(factors, Pairwise):
+            yield factors.variables[i], factors.potentials[factors.row[i]].reshape(shape)
+            continue
+        listing = factors.table(i, graph.states)
+        table = np.full(shape, -np.inf)
+        table[tuple(listing.configurations.T)] = listing.potentials
+        yield listing.variables, table
