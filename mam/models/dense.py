@@ -24,23 +24,35 @@ def evidence_scores(graph: FactorGraph, evidence: Evidence | None) -> dict[str, 
     return scores
 
 
+def check_sizes(graph: FactorGraph, name: str, factors: Factors) -> None:
+    """Refuse to list factors with too many joint states."""
+    scopes = factors.scopes()
+    entries = np.ones(len(scopes))
+    with np.errstate(over="ignore"):
+        np.multiply.at(entries, scopes.row_of_value, graph.states[scopes.values].astype(float))
+    wrong = np.flatnonzero(entries > _MOST_ENTRIES)
+    if wrong.size:
+        raise ValueError(
+            f"factor {name}[{wrong[0]}] has {entries[wrong[0]]:.3g} joint states, too many to "
+            f"list (at most {_MOST_ENTRIES}); to_toulbar2 needs no list"
+        )
+
+
+def labels(graph: FactorGraph) -> list[str]:
+    """Return the names of all variables."""
+    return [group.label(int(v)) for group in graph.variables for v in group.ids.ravel()]
+
+
 def full_tables(
     graph: FactorGraph, name: str, factors: Factors
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield variables and log potentials of each factor, one axis a variable, -inf if forbidden."""
-    scopes = factors.scopes()
+    check_sizes(graph, name, factors)
     for i in range(len(factors)):
-        shape = tuple(int(n) for n in graph.states[scopes[i]])
-        entries = np.prod(shape, dtype=np.float64)
-        if entries > _MOST_ENTRIES:
-            raise ValueError(
-                f"factor {name}[{i}] has {entries:.3g} joint states, too many to list "
-                f"(at most {_MOST_ENTRIES}); to_toulbar2 needs no list"
-            )
         if isinstance(factors, Pairwise):
-            yield factors.variables[i], factors.potentials[factors.row[i]].reshape(shape)
+            yield factors.variables[i], factors.potentials[factors.row[i]].reshape(factors.shape)
             continue
         listing = factors.table(i, graph.states)
-        table = np.full(shape, -np.inf)
+        table = np.full(tuple(graph.states[listing.variables]), -np.inf)
         table[tuple(listing.configurations.T)] = listing.potentials
         yield listing.variables, table

@@ -78,7 +78,10 @@ def structured_graph(kind: str) -> FactorGraph:
         builder.add(
             "o",
             Or.of(
-                parents, [x[5], x[6], x[7], x[8]], pi01=[0, 0.1, 0.2, 0.3], pi10=[0.01, 0, 0.2, 0]
+                parents,
+                [x[5], x[6], x[7], x[8]],
+                pi01=np.array([0, 0.1, 0.2, 0.3]),
+                pi10=np.array([0.01, 0, 0.2, 0]),
             ),
         )
     elif kind == "and":
