@@ -87,11 +87,10 @@ def _solved(model: UaiModel, observed: Observed, options: Options) -> Solution:
         only = model.constant
         return Solution(model.graph, nothing.astype(int), nothing, only, only, True, 0, ())
     solution = solve(model.graph, model.evidence(observed), options)
-    return replace(
-        solution,
-        score=solution.score + model.constant,
-        bound=solution.bound + model.constant,
-    )
+    score = solution.score + model.constant
+    # The two are rounded apart; a bound just below the score would be no bound.
+    bound = max(solution.bound + model.constant, score)
+    return replace(solution, score=score, bound=bound)
 
 
 def _finite(value: float | None) -> float | None:
