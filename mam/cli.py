@@ -1,5 +1,6 @@
 """The command line: parse, call, print. Heavy imports live inside the commands."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,10 +16,11 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> bool:
     if wanted:
         typer.echo(f"mam {__version__}")
         raise typer.Exit
+    return wanted
 
 
 @app.callback()
@@ -31,6 +33,27 @@ def _root(
     ] = False,
 ) -> None:
     pass
+
+
+@app.command("solve")
+def _solve(
+    file: Annotated[Path, typer.Argument(help="A model in the UAI format.")],
+    evidence: Annotated[Path | None, typer.Option(help="Observed states, in UAI format.")] = None,
+    bound: Annotated[bool, typer.Option("--bound", help="Bound the optimum from above.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    restarts: Annotated[int, typer.Option(min=1, help="Runs; the best answer wins.")] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="Of the initial messages.")] = 0,
+    iterations: Annotated[int, typer.Option(min=1, help="Of max-product, at most.")] = 200,
+) -> None:
+    """Find the best assignment of a UAI model."""
+    from mam.commands.solve import solve_uai, unused_evidence
+
+    answer = solve_uai(
+        file, evidence, bound=bound, restarts=restarts, seed=seed, iterations=iterations
+    )
+    if unused := unused_evidence(file, evidence):
+        typer.echo(f"mam: not used: {unused}; add --evidence {unused} to use it", err=True)
+    typer.echo(answer.as_json() if as_json else answer.as_text())
 
 
 def main() -> None:

@@ -1,0 +1,58 @@
+"""Graphs in the plain terms of other programs: full tables and scores per state."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mam.factors import Factors, Pairwise
+from mam.graph import FactorGraph, compile_graphs, pack_evidence
+from mam.graph.evidence import Evidence
+
+# A full table with more entries than this is refused: written down it takes over 50 MB.
+_MOST_ENTRIES = 1 << 22
+
+
+def evidence_scores(graph: FactorGraph, evidence: Evidence | None) -> dict[str, np.ndarray]:
+    """Return log scores ``(variables, states)`` of each group that has evidence."""
+    alone = compile_graphs(FactorGraph(graph.variables, ()))
+    packed = pack_evidence(alone, evidence, np.float64)
+    scores = {}
+    for name in evidence or {}:
+        ids = graph.group(name).ids.ravel()
+        if ids.size:
+            scores[name] = packed[int(alone.kind[ids[0]])][alone.position[ids]]
+    return scores
+
+
+def check_sizes(graph: FactorGraph, name: str, factors: Factors) -> None:
+    """Refuse to list factors with too many joint states."""
+    scopes = factors.scopes()
+    entries = np.ones(len(scopes))
+    with np.errstate(over="ignore"):
+        np.multiply.at(entries, scopes.row_of_value, graph.states[scopes.values].astype(float))
+    wrong = np.flatnonzero(entries > _MOST_ENTRIES)
+    if wrong.size:
+        raise ValueError(
+            f"factor {name}[{wrong[0]}] has {entries[wrong[0]]:.3g} joint states, too many to "
+            f"list (at most {_MOST_ENTRIES}); to_toulbar2 needs no list"
+        )
+
+
+def labels(graph: FactorGraph) -> list[str]:
+    """Return the names of all variables."""
+    return [group.label(int(v)) for group in graph.variables for v in group.ids.ravel()]
+
+
+def full_tables(
+    graph: FactorGraph, name: str, factors: Factors
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield variables and log potentials of each factor, one axis a variable, -inf if forbidden."""
+    check_sizes(graph, name, factors)
+    for i in range(len(factors)):
+        if isinstance(factors, Pairwise):
+            yield factors.variables[i], factors.potentials[factors.row[i]].reshape(factors.shape)
+            continue
+        listing = factors.table(i, graph.states)
+        table = np.full(tuple(graph.states[listing.variables]), -np.inf)
+        table[tuple(listing.configurations.T)] = listing.potentials
+        yield listing.variables, table

@@ -1,0 +1,120 @@
+"""toulbar2 must find what brute force finds, for every kind of factor."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mam.factors import Or, Pairwise, Pattern, PatternSet, Table
+from mam.graph import FactorGraph, GraphBuilder
+from mam.models.toulbar import solve_with_toulbar2, to_toulbar2
+from tests.models.graphs import (
+    all_scores,
+    every_assignment,
+    structured_graph,
+    table_evidence,
+    table_graph,
+)
+
+pytest.importorskip("pytoulbar2")
+
+
+def check(graph: FactorGraph, evidence: dict | None) -> float:
+    values, score = solve_with_toulbar2(graph, evidence, timeout=60)
+    scores = all_scores(graph, evidence)
+    assert score == pytest.approx(scores.max(), abs=1e-6)
+    if np.isfinite(score):
+        place = np.flatnonzero((every_assignment(graph.states) == values).all(1))
+        assert scores[place[0]] == pytest.approx(score, abs=1e-6)
+    else:
+        assert np.all(values == -1)
+    return score
+
+
+@pytest.mark.parametrize("kind", ["table", "or", "and", "pattern", "window"])
+def test_every_kind_against_brute_force(kind: str) -> None:
+    graph = structured_graph(kind)
+    assert np.isfinite(check(graph, None))
+    for seed in range(8):
+        check(graph, table_evidence(graph, seed))
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6))
+def test_random_tables_against_brute_force(seed: int) -> None:
+    graph = table_graph(seed)
+    check(graph, table_evidence(graph, seed))
+
+
+def test_differences_in_evidence_and_demands(capfd: pytest.CaptureFixture) -> None:
+    graph = structured_graph("and")
+    values, score = solve_with_toulbar2(graph, {"x": [0.5, np.inf, 0, 0, -np.inf, 0, 0, 0, -1]})
+    assert values[1] == 1
+    assert values[4] == values[2] == 0
+    assert score == pytest.approx(0.5)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("logs", [[-np.inf, -np.inf], [-np.inf, 0.0]])
+def test_an_impossible_graph_scores_minus_infinity(logs: list) -> None:
+    builder = GraphBuilder()
+    builder.variables("x", 1)
+    builder.add("f", Table.of([[0]], logs))
+    values, score = solve_with_toulbar2(builder.build(), {"x": [-np.inf]})
+    assert score == -np.inf
+    assert values.tolist() == [-1]
+
+
+def test_an_impossibility_that_needs_search() -> None:
+    builder = GraphBuilder()
+    x = builder.variables("x", 3)
+    differ = np.where(np.eye(2), -np.inf, 0.0)
+    builder.add("differ", Pairwise.of([x[:2], x[1:], x[[0, 2]]], differ))
+    assert solve_with_toulbar2(builder.build())[1] == -np.inf
+
+
+def test_wide_factors_need_no_list() -> None:
+    builder = GraphBuilder()
+    x = builder.variables("x", 81)
+    builder.add("o", Or.of([x[:40]], [x[80]], pi10=0.01))
+    builder.add("p", Pattern.of([x[0]], [[x[40:60], x[60:80]]], PatternSet.of([[0, 0], [1, 1]])))
+    evidence = np.full(81, -1.0)
+    evidence[80], evidence[45], evidence[70] = 3.0, 0.5, 0.25
+    values, score = solve_with_toulbar2(builder.build(), {"x": evidence})
+    assert np.flatnonzero(values).tolist() == [0, 45, 70, 80]
+    assert score == pytest.approx(-1 + 0.5 + 0.25 + 3)
+
+
+def test_no_proof_in_time_is_an_error() -> None:
+    rng = np.random.default_rng(0)
+    builder = GraphBuilder()
+    x = builder.variables("x", 200, states=3)
+    pairs = np.array([rng.choice(x, 2, replace=False) for _ in range(1000)])
+    builder.add("f", Pairwise.of(pairs, rng.random((1000, 3, 3)) * 10))
+    with pytest.raises(TimeoutError, match="longer timeout"):
+        solve_with_toulbar2(builder.build(), timeout=1)
+    with pytest.raises(ValueError, match="timeout is a positive"):
+        solve_with_toulbar2(builder.build(), timeout=0)
+
+
+def test_names_and_the_way_back() -> None:
+    graph = structured_graph("pattern")
+    cfn, decode = to_toulbar2(graph)
+    assert cfn.VariableIndices["x[3]"] == 3
+    assert decode(range(100)).tolist() == list(range(9))
+
+
+def test_costs_that_do_not_fit_are_refused() -> None:
+    builder = GraphBuilder()
+    builder.variables("x", 1)
+    builder.add("f", Table.of([[0]], [0.0, 1e12]))
+    with pytest.raises(ValueError, match="-inf for what is impossible"):
+        solve_with_toulbar2(builder.build())
+
+
+def test_a_missing_package_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pytoulbar2", None)
+    with pytest.raises(ValueError, match=r"pip install markov-attention\[interchange\]"):
+        to_toulbar2(structured_graph("and"))
