@@ -10,33 +10,11 @@ from dataclasses import dataclass, replace
 import jax
 import numpy as np
 
-from mam.factors import KINDS, Factors, Padding, Plan, Port, Ragged
+from mam.factors import KINDS, Factors, Padding
 from mam.factors.limits import largest_finite
+from mam.graph.layout import FactorSet, wire
 from mam.graph.model import FactorGraph
-from mam.graph.wiring import PortWiring, Wiring
-
-
-@dataclass(frozen=True)
-class FactorSet:
-    """Factors of one kind and shape, stacked over the graphs of a batch."""
-
-    factors: Factors
-    parts: tuple[tuple[int, str, int, int], ...]  # instance, name, first factor, first row
-    instance: np.ndarray  # of each factor
-    edge: np.ndarray  # number of each factor's first edge inside its own graph
-    arity: np.ndarray  # of each factor
-
-    def owner(self, factor: int) -> tuple[int, str, int]:
-        """Return instance, group name and index in the group of a factor."""
-        starts = [part[2] for part in self.parts]
-        part = self.parts[int(np.searchsorted(starts, factor, "right")) - 1]
-        return part[0], part[1], factor - part[2]
-
-    def rows(self, name: str) -> list[slice]:
-        """Return where the potentials of a factor group stand, for each graph that has it."""
-        ends = [part[3] for part in self.parts[1:]] + [len(self.factors.potentials)]
-        both = zip(self.parts, ends, strict=True)
-        return [slice(part[3], end) for part, end in both if part[1] == name]
+from mam.graph.wiring import Wiring
 
 
 @dataclass(frozen=True)
@@ -114,8 +92,9 @@ def compile_graphs(
     ]
     flat = [item for items in plans for item in items]
     instances = 1 if len(batch) == 1 else 1 << (len(batch) - 1).bit_length()
-    layout = _Layout(states, starts, instances, padding)
-    wiring, kind, position = layout.wire(flat, sets)
+    wiring, kind, position = wire(
+        [(i, plan, sets[i]) for i, plan in flat], states, starts, instances, padding
+    )
     return CompiledGraph(
         batch,
         jax.device_put(wiring),
@@ -176,125 +155,3 @@ def _stack_sets(
         edges = np.concatenate([member[3] for member in members])
         sets.append(FactorSet(stacked, parts, instance, edges, stacked.arities()))
     return sets
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """The numbering of variables in classes and buckets, and of messages in stores."""
-
-    states: np.ndarray
-    starts: np.ndarray
-    instances: int
-    padding: Padding
-
-    def wire(
-        self, plans: list[tuple[int, Plan]], sets: list[FactorSet]
-    ) -> tuple[Wiring, np.ndarray, np.ndarray]:
-        classes = tuple(int(n) for n in np.unique(self.states)) or (2,)
-        kind = np.searchsorted(classes, self.states)
-        port_kinds = [
-            [self._port_kind(port, kind, classes) for port in plan.ports] for _, plan in plans
-        ]
-        position = np.zeros(len(self.states), np.int64)
-        slots, variable, instance, store_sizes, starts = [], [], [], [], {}
-        for c in range(len(classes)):
-            size = 0
-            owners, places = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-            for b, (_, plan) in enumerate(plans):
-                for p, port in enumerate(plan.ports):
-                    if port_kinds[b][p] != c:
-                        continue
-                    starts[b, p] = size
-                    flat = port.variables.ravel()
-                    present = np.flatnonzero(flat >= 0)
-                    owners.append(flat[present])
-                    places.append(size + present)
-                    size += flat.size
-            store_sizes.append(size)
-            buckets, members = self._variable_buckets(
-                c, kind, np.concatenate(owners), np.concatenate(places), size
-            )
-            known = members >= 0
-            position[members[known]] = np.flatnonzero(known)
-            owner_graph = np.searchsorted(self.starts, members, "right") - 1
-            slots.append(buckets)
-            variable.append(np.where(known, members - self.starts[owner_graph], 0).astype(np.int32))
-            instance.append(np.where(known, owner_graph, self.instances).astype(np.int32))
-        ports = tuple(
-            tuple(
-                self._port(port, port_kinds[b][p], starts[b, p], sets[s], position, slots)
-                for p, port in enumerate(plan.ports)
-            )
-            for b, (s, plan) in enumerate(plans)
-        )
-        factor_instance = tuple(
-            self._instance(plan.factor, sets[s]).astype(np.int32) for s, plan in plans
-        )
-        wiring = Wiring(
-            tuple(plan.block for _, plan in plans),
-            ports,
-            tuple(slots),
-            tuple(variable),
-            tuple(instance),
-            factor_instance,
-            tuple(s for s, _ in plans),
-            classes,
-            tuple(store_sizes),
-            self.instances,
-        )
-        return wiring, kind, position
-
-    def _port_kind(self, port: Port, kind: np.ndarray, classes: tuple[int, ...]) -> int:
-        """The class of a port's variables; only ports over binary variables can be empty."""
-        present = port.variables[port.variables >= 0]
-        return int(kind[present[0]]) if present.size else classes.index(2)
-
-    def _variable_buckets(
-        self, c: int, kind: np.ndarray, owners: np.ndarray, places: np.ndarray, size: int
-    ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-        """Return the slots of each bucket, and the variables in their new order (-1: padding)."""
-        members = np.flatnonzero(kind == c)
-        local = np.zeros(len(kind), np.int64)
-        local[members] = np.arange(len(members))
-        degrees = np.bincount(local[owners], minlength=len(members))
-        order = np.argsort(local[owners], kind="stable")
-        offsets = np.concatenate([[0], np.cumsum(degrees, dtype=np.int64)])
-        lists = Ragged(places[order], offsets)
-        buckets, ordered = [], []
-        for width, rows in self.padding.buckets(f"variables {c}", degrees):
-            table = lists.rectangle(rows, width)
-            buckets.append(np.where(table < 0, size, table).astype(np.int32))
-            ordered.append(
-                np.where(rows < 0, -1, members[np.maximum(rows, 0)] if len(members) else -1)
-            )
-        return tuple(buckets), np.concatenate(ordered)
-
-    def _instance(self, factor: np.ndarray, group: FactorSet) -> np.ndarray:
-        return np.where(factor < 0, self.instances, group.instance[np.maximum(factor, 0)])
-
-    def _port(
-        self,
-        port: Port,
-        kind: int,
-        start: int,
-        group: FactorSet,
-        position: np.ndarray,
-        slots: list[tuple[np.ndarray, ...]],
-    ) -> PortWiring:
-        outside = sum(len(bucket) for bucket in slots[kind])
-        index = np.where(
-            port.variables < 0, outside, position[np.maximum(port.variables, 0)]
-        ).astype(np.int32)
-        instance = self._instance(port.factor, group)
-        edge = np.where(port.factor < 0, 0, group.edge[np.maximum(port.factor, 0)] + port.slot)
-        arity = np.where(port.factor < 0, 1, group.arity[np.maximum(port.factor, 0)])
-        bounds = np.searchsorted(instance, np.arange(self.instances + 1))
-        return PortWiring(
-            index,
-            edge.astype(np.int32),
-            arity.astype(np.int32),
-            instance.astype(np.int32),
-            bounds.astype(np.int32),
-            kind,
-            start,
-        )

@@ -90,7 +90,9 @@ class FactorGraph:
                 raise IndexError
             return int(group.ids[index])
         except (IndexError, ValueError):
-            raise ValueError(f"{label!r} names no single variable of {name!r} {group.shape}") from None
+            raise ValueError(
+                f"{label!r} names no single variable of {name!r} {group.shape}"
+            ) from None
 
     def split(self, values: np.ndarray) -> dict[str, np.ndarray]:
         """Cut an array over all variables into named arrays in the shape of their groups."""

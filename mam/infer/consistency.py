@@ -34,9 +34,7 @@ def possible_states(graph: FactorGraph, evidence: Evidence | None = None) -> lis
         name: np.where(np.isneginf(group_scores(graph.group(name), values)), -np.inf, 0.0)
         for name, values in (evidence or {}).items()
     }
-    shaped = {
-        name: scores.reshape(*graph.group(name).shape, -1) for name, scores in hard.items()
-    }
+    shaped = {name: scores.reshape(*graph.group(name).shape, -1) for name, scores in hard.items()}
     problem = Problem.of(_only_hard(compile_graphs(graph)), shaped, np.float64)
     _, beliefs, _ = propagate_restarts(problem, _HARD)
     compiled = problem.compiled

@@ -102,7 +102,7 @@ def _sum_product(
     iterations: Array,
 ) -> tuple[Store, Array, Info]:
     damping, noise, tolerance = settings
-    solver = BeliefPropagation(
+    solver = BeliefPropagation.of(
         wiring, potentials, evidence, key, damping, tolerance, temperature=1.0
     )
     messages, info = run(solver, solver.init(noise), iterations)

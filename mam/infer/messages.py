@@ -1,6 +1,7 @@
 """Damped belief propagation: max-product at temperature 0, sum-product at 1."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,9 @@ from mam.graph import PortWiring, Wiring
 from mam.infer import passing
 from mam.infer.passing import Incoming, Store
 
+# From this many messages on, a copy of them costs more than compiling an iteration again.
+_LARGE = 1 << 20
+
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
@@ -20,17 +24,36 @@ class BeliefPropagation:
 
     ``blocks`` = 1 updates all factors at once; otherwise each iteration deals the factors at
     random into that many blocks and updates them one block after another, since flooding can
-    oscillate where one-after-another settles.
+    oscillate where one-after-another settles. Looking whether anything moves costs as much as a
+    good part of an iteration, so a step of the loop makes ``stride`` of them between looks.
     """
 
     wiring: Wiring
     potentials: Leaf
     evidence: Leaf
+    known: Leaf  # the evidence at every edge
     key: Leaf
     damping: Leaf
     tolerance: Leaf
     temperature: Temperature = field(metadata={"static": True}, default=0)
     blocks: int = field(metadata={"static": True}, default=1)
+    stride: int = field(metadata={"static": True}, default=1)
+
+    @classmethod
+    def of(
+        cls,
+        wiring: Wiring,
+        potentials: Store,
+        evidence: Store,
+        key: Array,
+        damping: Array,
+        tolerance: Array,
+        **static: Any,
+    ) -> "BeliefPropagation":
+        """Prepare what does not change during a run."""
+        floor = passing.neutral(wiring, evidence[0].dtype)
+        known = passing.at_edges(wiring, evidence, floor)
+        return cls(wiring, potentials, evidence, known, key, damping, tolerance, **static)
 
     @property
     def instances(self) -> int:
@@ -53,21 +76,33 @@ class BeliefPropagation:
     def step(
         self, messages: Store, active: Bool[Array, " instances"], iteration: Int[Array, ""]
     ) -> tuple[Store, Bool[Array, " instances"]]:
-        """Update every factor of the active instances once."""
-        if self.blocks == 1:
-            updated = self._update(messages, active, None)
-        else:
-            block_of = self._deal(iteration)
+        """Make ``stride`` iterations; the last one tells whether an instance still moves."""
 
-            def one_block(block: Array, store: Store) -> Store:
-                mine = tuple(tuple(b == block for b in blocks) for blocks in block_of)
-                return self._update(store, active, mine)
+        def before(i: Array, store: Store) -> Store:
+            return self._iterate(store, active, iteration * self.stride + i)
 
-            updated = jax.lax.fori_loop(0, self.blocks, one_block, messages)
+        last = self.stride - 1
+        # Unrolled, the loop need not copy its messages from one iteration to the next.
+        large = sum(self.wiring.store_sizes) > _LARGE
+        if last:
+            messages = jax.lax.fori_loop(0, last, before, messages, unroll=last if large else 1)
+        updated = self._iterate(messages, active, iteration * self.stride + last)
         return updated, self._moving(messages, updated)
 
+    def _iterate(self, messages: Store, active: Array, iteration: Array) -> Store:
+        """Update every factor of the active instances once."""
+        if self.blocks == 1:
+            return self._update(messages, active, None)
+        block_of = self._deal(iteration)
+
+        def one_block(block: Array, store: Store) -> Store:
+            mine = tuple(tuple(b == block for b in blocks) for blocks in block_of)
+            return self._update(store, active, mine)
+
+        return jax.lax.fori_loop(0, self.blocks, one_block, messages)
+
     def _update(self, messages: Store, active: Array, mine: Incoming | None) -> Store:
-        incoming = passing.to_factors(self.wiring, self.beliefs(messages), messages)
+        incoming = passing.from_variables(self.wiring, self.evidence, self.known, messages)
         new = passing.from_factors(self.wiring, self.potentials, incoming, self.temperature)
         old = passing.at_ports(self.wiring, messages)
         chosen = mine if mine is not None else old

@@ -33,7 +33,7 @@ def received(wiring: Wiring, kind: int, messages: Store) -> Array:
         return jnp.zeros((wiring.class_size(kind), *store.shape[1:]), store.dtype)
     return jnp.concatenate(
         [
-            jnp.sum(store.at[slots].get(mode="fill", fill_value=0.0), 1)
+            jnp.sum(store.at[slots].get(mode="fill", fill_value=0.0), 0)
             for slots in wiring.slots[kind]
         ]
     )
@@ -42,7 +42,7 @@ def received(wiring: Wiring, kind: int, messages: Store) -> Array:
 def degrees(wiring: Wiring) -> tuple[Array, ...]:
     """Return the number of factors of each variable."""
     return tuple(
-        jnp.concatenate([jnp.sum(slots < size, 1) for slots in buckets])
+        jnp.concatenate([jnp.sum(slots < size, 0) for slots in buckets])
         for buckets, size in zip(wiring.slots, wiring.store_sizes, strict=True)
     )
 
@@ -111,6 +111,26 @@ def to_factors(wiring: Wiring, beliefs: Store, messages: Store) -> Incoming:
         )
         for ports, some, others in zip(wiring.ports, there, back, strict=True)
     )
+
+
+def from_variables(wiring: Wiring, evidence: Store, known: Incoming, messages: Store) -> Incoming:
+    """Return the messages from variables to factors; ``known`` is the evidence at every edge.
+
+    Where a variable has at most two factors its partner's message is read directly.
+    """
+    direct = [all(port.partner is not None for port in ports) for ports in wiring.ports]
+    if all(direct):
+        there: Incoming = wiring.ports  # type: ignore[assignment]  # beliefs are not needed
+    else:
+        there = to_factors(wiring, beliefs(wiring, evidence, messages), messages)
+
+    def read(port: PortWiring, summed: Array, evidence: Array) -> Array:
+        if port.partner is None:
+            return summed
+        said = messages[port.kind].at[port.partner].get(mode="fill", fill_value=0.0)
+        return normal(evidence + said, wiring.states[port.kind])
+
+    return map_ports(wiring, read, there, known)
 
 
 def from_factors(

@@ -22,11 +22,15 @@ from mam.infer.repair import decimate
 from mam.infer.solution import Solution
 
 
+# Iterations between two looks whether messages still move.
+_STRIDE = 5
+
+
 @dataclass(frozen=True)
 class Options:
     """Settings of ``solve``; the defaults are the paper's where it names them."""
 
-    iterations: int = 200
+    iterations: int = 200  # rounded up to a multiple of 5
     damping: float = 0.5  # new message = damping * old + (1 - damping) * new
     noise: float = 0.01  # scale of the logistic initial messages
     tolerance: float = 1e-4  # an instance rests when no message moves by more
@@ -129,10 +133,11 @@ def _propagate(
 
     def one(key: Array, jitter: Array) -> tuple[Store, Store, Info]:
         shaken = passing.shaken(wiring, evidence, jax.random.fold_in(key, 2), jitter)
-        solver = BeliefPropagation(
-            wiring, potentials, shaken, key, damping, tolerance, blocks=blocks
+        solver = BeliefPropagation.of(
+            wiring, potentials, shaken, key, damping, tolerance, blocks=blocks, stride=_STRIDE
         )
-        messages, info = run(solver, solver.init(noise), iterations)
+        messages, info = run(solver, solver.init(noise), -(-iterations // _STRIDE))
+        info = info._replace(iterations=info.iterations * _STRIDE)
         return messages, solver.beliefs(messages), info
 
     if len(keys) == 1:
@@ -253,7 +258,7 @@ def _continue(
     active: Array,
 ) -> tuple[Store, Store]:
     damping, _, tolerance, iterations = settings
-    solver = BeliefPropagation(wiring, potentials, evidence, key, damping, tolerance)
+    solver = BeliefPropagation.of(wiring, potentials, evidence, key, damping, tolerance)
     messages, _ = run(solver, messages, iterations, active)
     return messages, solver.beliefs(messages)
 

@@ -45,7 +45,7 @@ def propagate(
     if len(compiled.graphs) != 1:
         raise ValueError("propagate works on one graph; differentiate a batch graph by graph")
     packed = _packed(compiled, evidence)
-    solver = BeliefPropagation(
+    solver = BeliefPropagation.of(
         compiled.wiring,
         _parameters(compiled, potentials or {}),
         packed,
@@ -56,9 +56,7 @@ def propagate(
     )
     messages = run_fixed(solver, solver.init(jnp.float32(noise)), iterations)
     beliefs = solver.beliefs(messages)
-    return {
-        group.name: _read(compiled, beliefs, group) for group in compiled.graphs[0].variables
-    }
+    return {group.name: _read(compiled, beliefs, group) for group in compiled.graphs[0].variables}
 
 
 def _packed(compiled: CompiledGraph, evidence: Mapping[str, Array]) -> Store:

@@ -31,16 +31,33 @@ def draw_factor_graph(graph: FactorGraph, is_attention: np.ndarray, axes: Any = 
     for a, b in np.reshape(links, (-1, 2)).astype(int):
         axes.plot(*place[[a, b]].T, color="#9aa5b1", lw=1, zorder=1)
     kinds = np.array([1 if flag else 0 for flag in is_attention] + [2] * len(names))
-    styles = [("o", "#dbeafe", "regular"), ("h", "#fde68a", "attention"), ("s", "#4b5563", "factor")]
+    styles = [
+        ("o", "#dbeafe", "regular"),
+        ("h", "#fde68a", "attention"),
+        ("s", "#4b5563", "factor"),
+    ]
     for kind, (marker, colour, label) in enumerate(styles):
         chosen = place[kinds == kind]
         size = 90 if kind == 2 else 620
-        axes.scatter(*chosen.T, s=size, marker=marker, c=colour, edgecolors="#1f2933", label=label, zorder=2)
+        axes.scatter(
+            *chosen.T, s=size, marker=marker, c=colour, edgecolors="#1f2933", label=label, zorder=2
+        )
     for number in range(variables):
-        axes.text(*place[number], graph.label(number), ha="center", va="center", fontsize=8, zorder=3)
+        axes.text(
+            *place[number], graph.label(number), ha="center", va="center", fontsize=8, zorder=3
+        )
     for number, name in enumerate(names):
-        axes.annotate(name, place[variables + number], (0, -11), textcoords="offset points",
-                      ha="center", va="top", fontsize=7, color="#4b5563", zorder=3)
+        axes.annotate(
+            name,
+            place[variables + number],
+            (0, -11),
+            textcoords="offset points",
+            ha="center",
+            va="top",
+            fontsize=7,
+            color="#4b5563",
+            zorder=3,
+        )
     axes.set_axis_off()
     axes.set_aspect("equal")
     axes.margins(0.12)

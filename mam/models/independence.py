@@ -61,8 +61,7 @@ def _check(graph: FactorGraph, x: int, y: int, context: dict[int, int]) -> None:
             raise ValueError(f"{graph.label(variable)} is asked about and given at once")
         if not 0 <= state < graph.states[variable]:
             raise ValueError(
-                f"{graph.label(variable)} has states 0 to {graph.states[variable] - 1}, "
-                f"not {state}"
+                f"{graph.label(variable)} has states 0 to {graph.states[variable] - 1}, not {state}"
             )
 
 
