@@ -37,7 +37,9 @@ def compare(theirs: dict[str, np.ndarray], ours: dict[str, np.ndarray]) -> list[
         shape = tests.ks_2samp(published, made)
         same = np.ptp(published) == 0 and np.ptp(made) == 0
         means = 1.0 if same else tests.ttest_ind(published, made, equal_var=False).pvalue
-        table.append((name, published.mean(), made.mean(), off, shape.statistic, shape.pvalue, means))
+        table.append(
+            (name, published.mean(), made.mean(), off, shape.statistic, shape.pvalue, means)
+        )
     return table
 
 

@@ -162,6 +162,8 @@ def look(
         wanted = [int(part) for part in rows.split(",") if part.strip()]
     except ValueError:
         raise ValueError(f"--rows {rows}: give row numbers such as 0,1,2") from None
+    if not out.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{out.parent}: no such folder")
     sheet = contact_sheet([row_panels(row) for row in select_rows(data, wanted)])
     torn = out.with_name(out.name + ".tmp")
     torn.write_bytes(encode_png(sheet))

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Int, UInt8
-from scipy import ndimage
 
 from mam.data.letters import LETTERS, Face, load_faces
-from mam.data.raster import disc_sprite
+from mam.data.raster import disc_sprite, distance_to
 from mam.data.schema import CabcRow
 from mam.data.warp import RASTER, Affine, Spread, bend, combine, draw_affine, draw_letter, outline
 
@@ -32,7 +31,7 @@ class CabcConfig:
     bump_sigma: float = 109.5  # px, root of the variance 12000
     push: float = 0.0384  # px per grey level and px of slope, per px of the longer side:
     # 0.24 x 128 (gain of a 5 x 5 Sobel) / 200, at 4 x scale, hence / 4
-    # px a letter grows before overlap is measured. Published: 10 px, of a shape not given; a disc of
+    # px a letter grows before overlap is measured. Published: 10 px, shape unknown; a disc of
     # radius 8 reproduces the published overlaps (10: -20 % in the mean, 5: +22 %).
     dilation: int = 8
     least_overlap: float = 0.01  # of one dilated letter
@@ -61,8 +60,8 @@ _PLACE_TRIES = 100  # placements of one pair of letters: a difficult pair is not
 class _Letter:
     """One drawn letter and its dilated silhouette, both centred on the same point."""
 
-    ink: _Mask  # at RASTER sub-pixels per pixel
-    grown: _Mask  # at one pixel, `dilation` px larger on every side
+    ink: Bool[np.ndarray, "fine_rows fine_cols"]  # at RASTER sub-pixels per pixel
+    grown: Bool[np.ndarray, "rows cols"]  # at one pixel, `dilation` px larger on every side
 
 
 def _letter(
@@ -73,7 +72,7 @@ def _letter(
     ink = draw_letter(bend(shapes, affine, rng, config.bumps, config.bump_sigma, config.push))
     coarse = ink.reshape(ink.shape[0] // RASTER, RASTER, ink.shape[1] // RASTER, RASTER)
     padded = np.pad(coarse.any(axis=(1, 3)), config.dilation)
-    return _Letter(ink, ndimage.distance_transform_edt(~padded) <= config.dilation)
+    return _Letter(ink, distance_to(padded) <= config.dilation)
 
 
 def _place(
@@ -146,7 +145,7 @@ def _markers(
 ) -> Int[np.ndarray, "2 2"] | None:
     """The first marker on letter A, the second on A or B, each clear of the other letter."""
     alone = [
-        np.argwhere(mine & (ndimage.distance_transform_edt(~other) >= config.marker_radius))
+        np.argwhere(mine & (distance_to(other) >= config.marker_radius))
         for mine, other in (masks, masks[::-1])
     ]
     if not all(map(len, alone)):

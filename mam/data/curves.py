@@ -50,7 +50,15 @@ LEVELS = {
     "easy": _EASY,
     "medium": replace(_EASY, curves=(2, 4), gaps=True),
     "hard": replace(
-        _EASY, rows=384, cols=384, curves=(3, 8), width=(2, 24), gaps=True, breaks=0.5, noise=0.002, bend=0.02
+        _EASY,
+        rows=384,
+        cols=384,
+        curves=(3, 8),
+        width=(2, 24),
+        gaps=True,
+        breaks=0.5,
+        noise=0.002,
+        bend=0.02,
     ),
 }
 
@@ -86,7 +94,7 @@ def _stretches(
     width: int,
     config: CurvesConfig,
     rng: np.random.Generator,
-) -> list[Float[np.ndarray, "points 2"]]:
+) -> list[Float[np.ndarray, "_ 2"]]:
     """The parts of a curve between its breaks."""
     drawn = np.ones(len(points), bool)
     for _ in range(rng.poisson(config.breaks)):

@@ -27,6 +27,14 @@ class DashConfig:
     continuity: float = 1.8  # the larger, the straighter the contours
     retries: int = 2  # times a stroke that meets another is drawn again
 
+    def __post_init__(self) -> None:
+        reach = self.length + int(guard_distance(self)) + 1
+        if self.border < reach or self.size <= 4 * self.border:
+            raise ValueError(
+                f"border {self.border} of a {self.size} px canvas: it must be at least {reach} px "
+                "and below a quarter of the canvas"
+            )
+
 
 @dataclass(frozen=True)
 class _Ring:
@@ -36,12 +44,10 @@ class _Ring:
     angles: Float[np.ndarray, "tips"]  # forward orientation, radians
     flat: Int[np.ndarray, "tips"]  # the same steps as flat canvas offsets
     bodies: Int[np.ndarray, "tips pixels"]  # flat offsets from the tip of the stroke's own pixels
-    guards: tuple[Int[np.ndarray, "pixels"], ...]  # the same for the pixels nobody else may touch
+    guards: tuple[Int[np.ndarray, "_"], ...]  # the same for the pixels nobody else may touch
 
 
-def _near(
-    angle: float, config: DashConfig, distance: float
-) -> Int[np.ndarray, "pixels"]:
+def _near(angle: float, config: DashConfig, distance: float) -> Int[np.ndarray, "pixels"]:
     """Flat offsets, from a stroke's start, of the pixels within `distance` of its centre line."""
     reach = int(config.length + distance + 1)
     rows, cols = np.mgrid[-reach : reach + 1, -reach : reach + 1]
@@ -51,7 +57,8 @@ def _near(
     return rows[inside] * config.size + cols[inside]
 
 
-def _guard_distance(config: DashConfig) -> float:
+def guard_distance(config: DashConfig) -> float:
+    """How near (px) a stroke may come to the centre line of another contour's stroke."""
     # Half the stroke, the margin, and one pixel that the anti-aliased edges spill over.
     return config.width / 2 + config.margin + 1
 
@@ -68,13 +75,11 @@ def _ring(config: DashConfig) -> _Ring:
     bodies = [_near(angle + np.pi, config, config.width / 2) for angle in angles]
     longest = max(len(body) for body in bodies)
     padded = np.stack([np.resize(body, longest) for body in bodies])
-    guards = tuple(_near(angle + np.pi, config, _guard_distance(config)) for angle in angles)
+    guards = tuple(_near(angle + np.pi, config, guard_distance(config)) for angle in angles)
     return _Ring(steps, angles, steps @ np.array([config.size, 1]), padded, guards)
 
 
-def turn_weight(
-    turn: Float[np.ndarray, "tips"], continuity: float
-) -> Float[np.ndarray, "tips"]:
+def turn_weight(turn: Float[np.ndarray, "tips"], continuity: float) -> Float[np.ndarray, "tips"]:
     """Weight of a next stroke that turns by `turn` radians.
 
     >>> turn_weight(np.array([0.0, np.pi / 7.2, np.pi / 2]), 1.8).round(3).tolist()
@@ -86,6 +91,7 @@ def turn_weight(
 
 
 def empty_canvas(config: DashConfig) -> Bool[np.ndarray, "rows cols"]:
+    """Which pixels are taken before anything is drawn: the border."""
     taken = np.ones((config.size, config.size), dtype=bool)
     taken[config.border : -config.border, config.border : -config.border] = False
     return taken
@@ -128,7 +134,7 @@ def grow_contour(
         return None
     # A contour's own last stroke joins the canvas only after the next one is drawn: its guard
     # reaches further than the gap between two neighbours.
-    waiting = here + _near(angle, config, _guard_distance(config))
+    waiting = here + _near(angle, config, guard_distance(config))
     found = [Stroke(origin[0], origin[1], float(angle))]
     pivot = np.array(origin) + reach * np.array([np.sin(angle), np.cos(angle)])
     for _ in range(strokes - 1):

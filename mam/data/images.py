@@ -28,7 +28,9 @@ def encode_png(picture: UInt8[np.ndarray, "rows cols *channels"]) -> bytes:
     return out.getvalue()
 
 
-def decode(source: bytes | Path, name: str, max_pixels: int = MAX_PIXELS) -> Shaped[np.ndarray, "..."]:
+def decode(
+    source: bytes | Path, name: str, max_pixels: int = MAX_PIXELS
+) -> Shaped[np.ndarray, "..."]:
     """The pixels of a PNG, JPEG or TIFF: uint8 or uint16, (rows, cols) or (rows, cols, 3 or 4).
 
     Black-and-white pictures come as 0 and 255. `name` says in errors what was being read.
@@ -38,22 +40,23 @@ def decode(source: bytes | Path, name: str, max_pixels: int = MAX_PIXELS) -> Sha
     ...
     ValueError: row 7, column 'image': not a PNG, JPEG or TIFF image
     """
-    if isinstance(source, bytes) and not source:
+    try:
+        data = source if isinstance(source, bytes) else source.read_bytes()
+    except OSError as error:
+        raise type(error)(f"{name}: {error.strerror}") from None
+    if not data:
         raise ValueError(f"{name}: the image is empty (0 bytes)")
-    opened = io.BytesIO(source) if isinstance(source, bytes) else source
     try:
         with warnings.catch_warnings():
             # Pillow warns about huge sizes at opening; our own limit below is the one that counts.
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(opened, formats=FORMATS) as picture:
+            with Image.open(io.BytesIO(data), formats=FORMATS) as picture:
                 _refuse_size(picture.size, name, max_pixels)
                 return _pixels(picture, name)
     except Image.DecompressionBombError as error:
         raise ValueError(f"{name}: refused, {error}; at most {max_pixels:,} pixels") from None
     except UnidentifiedImageError:
         raise ValueError(f"{name}: not a PNG, JPEG or TIFF image") from None
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{name}: no such file") from None
     except _Refused as error:
         raise ValueError(str(error)) from None
     except _BROKEN as error:

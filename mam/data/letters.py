@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from mam.data.thinning import thin_to_strokes
 
-Polyline = Float[np.ndarray, "points 2"]
+Polyline = Float[np.ndarray, "_ 2"]
 Face = Mapping[str, tuple[Polyline, ...]]
 
 LETTERS = string.ascii_uppercase

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mam import __version__
 from mam.data import cabc, curves, pathfinder
 from mam.data.schema import CabcRow, CurvesRow, PathfinderRow, Row, to_record
 
@@ -49,7 +50,8 @@ class Recipe:
         '{"kind": "curves", "seed": 1, '
         """
         config = dataclasses.asdict(self.config)
-        return json.dumps({"kind": self.kind, "seed": self.seed, "config": config})
+        made_by = {"kind": self.kind, "seed": self.seed, "version": __version__}
+        return json.dumps({**made_by, "config": config})
 
 
 def recipe(kind: str, level: str, seed: int) -> Recipe:

@@ -2,13 +2,22 @@
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
-from scipy import ndimage, signal
+from scipy import ndimage
 
 
 def _disc(radius: float) -> Bool[np.ndarray, "side side"]:
     half = int(np.ceil(radius))
     grid = np.arange(-half, half + 1)
     return np.hypot(grid[:, None], grid[None]) <= radius
+
+
+def _matched(
+    image: UInt8[np.ndarray, "rows cols"], kernel: Float[np.ndarray, "side side"]
+) -> Float[np.ndarray, "rows cols"]:
+    """How well the (symmetric) kernel fits around every pixel."""
+    from scipy.signal import fftconvolve  # slow to import, and generators do not need it
+
+    return fftconvolve(image.astype(float) / 255, kernel, mode="same")
 
 
 def _two_best(
@@ -22,7 +31,7 @@ def _two_best(
             raise ValueError(f"{name}: {len(found)} of 2 {what} markers found; give the markers")
         window = left[max(row - 3, 0) : row + 4, max(col - 3, 0) : col + 4]
         top = np.argwhere(window >= window.max() - 1e-6).mean(axis=0)
-        found.append(np.rint(top + [max(row - 3, 0), max(col - 3, 0)]).astype(int))
+        found.append(np.rint(top + np.maximum([row - 3, col - 3], 0)).astype(int))
         left[max(row - apart, 0) : row + apart + 1, max(col - apart, 0) : col + apart + 1] = -1
     return np.stack(found)
 
@@ -39,8 +48,7 @@ def find_discs(
     """
     # Strokes are 2 px thick: only a marker fills a disc.
     shape = _disc(radius).astype(float)
-    lit = image.astype(float) / 255
-    score = signal.fftconvolve(lit, shape / shape.sum(), mode="same")
+    score = _matched(image, shape / shape.sum())
     return _two_best(score, int(2 * radius), 0.8, name, "disc")
 
 
@@ -48,12 +56,10 @@ def find_rings(
     image: UInt8[np.ndarray, "rows cols"], name: str, radius: float = 11.0, ring: float = 3.0
 ) -> Int[np.ndarray, "2 2"]:
     """(row, col) of the two rings in a cABC image: bright around, dark inside."""
-    outer = _disc(radius).astype(float)
-    inner = np.pad(_disc(radius - ring - 0.5).astype(float), int(np.ceil(ring + 0.5)))
-    inner = inner[: outer.shape[0], : outer.shape[1]]
-    around = outer - np.pad(_disc(radius - ring + 0.5), int(ring))[: outer.shape[0], : outer.shape[1]]
-    lit = image.astype(float) / 255
-    kernel = around / around.sum() - inner / inner.sum()
-    score = signal.fftconvolve(lit, kernel[::-1, ::-1], mode="same")
-    smooth = ndimage.gaussian_filter(score, 0.5)
+    half = int(np.ceil(radius))
+    distance = np.hypot(*np.mgrid[-half : half + 1, -half : half + 1])
+    around = (distance <= radius) & (distance >= radius - ring + 0.5)
+    inside = distance <= radius - ring - 0.5
+    kernel = around / around.sum() - inside / inside.sum()
+    smooth = ndimage.gaussian_filter(_matched(image, kernel), 0.5)
     return _two_best(smooth, int(radius), 0.5, name, "ring")

@@ -113,12 +113,12 @@ def _file_batches(
             records = next(batches, None)
         except (OSError, pa.ArrowException) as error:
             reason = str(error).splitlines()[0]
-            raise ValueError(f"{name}: row {seen} or a row soon after is corrupt ({reason})") from None
+            raise ValueError(
+                f"{name}: row {seen} or a row soon after is corrupt ({reason})"
+            ) from None
         if records is None:
             return
-        keep = [
-            k for k in range(records.num_rows) if wanted is None or first + seen + k in wanted
-        ]
+        keep = [k for k in range(records.num_rows) if wanted is None or first + seen + k in wanted]
         rows = [
             from_record(row_type, records.slice(k, 1).to_pylist()[0], f"{name}: row {seen + k}")
             for k in keep

@@ -12,14 +12,17 @@ from mam.data.schema import PathfinderRow, Stroke
 ON = 26  # a pixel is ON above 26 of 255 (the published model's threshold)
 # A long contour that cannot be placed this often is boxed in: the image starts afresh.
 LONG_TRIES = 30
+FRESH_STARTS = 300  # of an image, before its configuration is called impossible
 SPRITE_RADIUS = 11  # px: length 5, half the width, and the Lanczos window's reach
+
+_DASHES = DashConfig()
 
 
 @dataclass(frozen=True)
 class PathfinderConfig:
     """How pathfinder images are made; defaults are the published generator's values (hard)."""
 
-    dashes: DashConfig = DashConfig()
+    dashes: DashConfig = _DASHES
     scale: int = 2  # strokes are drawn at this scale and reduced with a Lanczos window
     seed_distance: int = 27  # px between the origins of the two long contours
     tries: int = 5  # attempts at a distractor before it is left out
@@ -69,7 +72,7 @@ def _long_pair(
 ) -> tuple[list[list[Stroke]], _Canvas]:
     """The two long contours, of the same random length, and the canvas they leave."""
     strokes = int(rng.integers(config.long[0], config.long[1] + 1))
-    for _ in range(10_000):
+    for _ in range(FRESH_STARTS):
         taken, contours = empty_canvas(config.dashes), []
         for origin in _seeds(config, rng):
             for _ in range(LONG_TRIES):
@@ -115,9 +118,8 @@ def _draw(
     numbers = np.zeros_like(clean)
     for number, strokes in enumerate(contours, start=1):
         for stroke in strokes:
-            sprite = stroke_sprite(
-                round(stroke.angle, 6), dashes.length, dashes.width, config.scale, SPRITE_RADIUS
-            )
+            shape = (float(dashes.length), dashes.width, config.scale, SPRITE_RADIUS)
+            sprite = stroke_sprite(round(stroke.angle, 6), *shape)
             stamp(clean, sprite, stroke.row, stroke.col)
             stamp(numbers, (sprite > ON).astype(np.uint8) * number, stroke.row, stroke.col)
     return clean, numbers

@@ -12,6 +12,7 @@ from mam.data.images import decode, grey
 from mam.data.markers import find_discs, find_rings
 from mam.data.schema import CabcRow
 
+
 @dataclass(frozen=True, eq=False)
 class PublishedPathfinderRow:
     """A published pathfinder image: no contours are given, the markers are found in the image."""

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 from jaxtyping import Bool, Float, UInt8
 from PIL import Image, ImageDraw
+from scipy import ndimage
 
 
 def rectangle(
@@ -22,8 +23,17 @@ def rectangle(
     return np.stack([first + across, last + across, last - across, first - across])
 
 
+def distance_to(mask: Bool[np.ndarray, "rows cols"]) -> Float[np.ndarray, "rows cols"]:
+    """Distance of every pixel from the nearest pixel of the mask.
+
+    >>> distance_to(np.array([[True, False, False]])).tolist()
+    [[0.0, 1.0, 2.0]]
+    """
+    return np.asarray(ndimage.distance_transform_edt(~mask))
+
+
 def fill(
-    polygons: list[Float[np.ndarray, "corners 2"]], shape: tuple[int, int], scale: int = 1
+    polygons: list[Float[np.ndarray, "_ 2"]], shape: tuple[int, int], scale: int = 1
 ) -> Bool[np.ndarray, "rows cols"]:
     """Which pixels of a `scale` times enlarged canvas of `shape` lie in any of the polygons.
 
@@ -87,7 +97,10 @@ def disc_sprite(radius: float, scale: int, margin: int) -> UInt8[np.ndarray, "si
 
 
 def stamp(
-    picture: UInt8[np.ndarray, "rows cols"], sprite: UInt8[np.ndarray, "side side"], row: int, col: int
+    picture: UInt8[np.ndarray, "rows cols"],
+    sprite: UInt8[np.ndarray, "side side"],
+    row: int,
+    col: int,
 ) -> None:
     """Lay a sprite's maximum over the caller's own picture, centred at (row, col); clips at edges.
 
@@ -99,8 +112,6 @@ def stamp(
     half = sprite.shape[0] // 2
     top, left = max(row - half, 0), max(col - half, 0)
     bottom, right = min(row + half + 1, picture.shape[0]), min(col + half + 1, picture.shape[1])
-    part = sprite[
-        top - row + half : bottom - row + half, left - col + half : right - col + half
-    ]
+    part = sprite[top - row + half : bottom - row + half, left - col + half : right - col + half]
     window = picture[top:bottom, left:right]
     np.maximum(window, part, out=window)

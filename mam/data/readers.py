@@ -62,7 +62,7 @@ def rows_of(source: str) -> Iterator[AnyRow]:
     return itertools.chain.from_iterable(batches_of(source))
 
 
-def batches_of(source: str, size: int = 32) -> Iterator[list[AnyRow]]:
+def batches_of(source: str, size: int = 32) -> Iterator[Sequence[AnyRow]]:
     """The rows of any source in lists of at most `size`."""
     layout = layout_of(source)
     if layout == "parquet":

@@ -108,7 +108,9 @@ def _masked(scene: Path, color: Path) -> Iterator[ObjectRow]:
 
 
 def _check_size(
-    image: UInt8[np.ndarray, "rows cols 3"], mask: Bool[np.ndarray, "mask_rows mask_cols"], path: Path
+    image: UInt8[np.ndarray, "rows cols 3"],
+    mask: Bool[np.ndarray, "mask_rows mask_cols"],
+    path: Path,
 ) -> None:
     if image.shape[:2] != mask.shape:
         raise ValueError(f"{path}: size {mask.shape} differs from its image's {image.shape[:2]}")

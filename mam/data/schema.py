@@ -145,7 +145,9 @@ def to_record(row: Row) -> dict[str, Any]:
         if kind == _IMAGE:
             record[name] = _png(value)
         elif name == "segments":
-            record[name] = json.dumps([[[s.row, s.col, round(s.angle, 4)] for s in c] for c in value])
+            record[name] = json.dumps(
+                [[[s.row, s.col, round(s.angle, 4)] for s in c] for c in value]
+            )
         else:
             record[name] = value.tolist() if isinstance(value, np.ndarray) else value
     return record
@@ -210,7 +212,23 @@ def from_record(row_type: type, record: Mapping[str, Any], where: str) -> Row:
             values[name] = _numbers(record[name], (2, 2) if kind == _POINTS else (2,), spot)
         else:
             values[name] = record[name]
+    _agree(row_type, values, where)
     return row_type(**values)
+
+
+def _agree(row_type: type, values: Mapping[str, Any], where: str) -> None:
+    """The pictures of a row have one size, and its markers lie on them."""
+    pictures = [name for name, kind in COLUMNS[row_type].items() if kind == _IMAGE]
+    size = values[pictures[0]].shape[:2]
+    for name in pictures[1:]:
+        if values[name].shape[:2] != size:
+            raise ValueError(
+                f"{where}, column {name!r}: size {values[name].shape[:2]} differs from "
+                f"{pictures[0]!r}, {size}"
+            )
+    markers = values.get("markers")
+    if markers is not None and ((markers < 0) | (markers >= size)).any():
+        raise ValueError(f"{where}, column 'markers': {markers.tolist()} lies outside {size}")
 
 
 def _picture(row_type: type, name: str, cell: Mapping[str, Any], spot: str) -> Any:

@@ -8,7 +8,7 @@ import contextlib
 import errno
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -60,7 +60,10 @@ def write_dataset(
         raise ValueError(f"count {count}: at least one row is needed")
     single = out.suffix == ".parquet"
     if single and out.is_file():
-        _check_shard(out, recipe, 0, count, "")
+        try:
+            _check_shard(out, recipe, 0, count, "")
+        except pa.ArrowException as error:
+            raise ValueError(f"{out}: is in the way, and no parquet file ({error})") from None
         progress(count)
         return out
     folder = out.with_name(out.name + ".parts") if single else out
@@ -120,8 +123,10 @@ def _check_shard(path: Path, recipe: Recipe, start: int, stop: int, part: str) -
     footer = pq.read_metadata(path)
     found = footer.metadata or {}
     same = found.get(RECIPE_KEY.encode()) == recipe.describe().encode()
-    if not same or int(found.get(START_KEY.encode(), b"-1")) != start or (
-        footer.num_rows != stop - start
+    if (
+        not same
+        or int(found.get(START_KEY.encode(), b"-1")) != start
+        or (footer.num_rows != stop - start)
     ):
         raise ValueError(
             f"{path}: holds {footer.num_rows} rows of another recipe, not the {stop - start} rows"
@@ -148,7 +153,7 @@ def _atomic(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     except OSError as error:
         with contextlib.suppress(OSError):
             torn.unlink()
-        full = error.errno == errno.ENOSPC
+        full = error.errno == errno.ENOSPC or "No space left" in str(error)
         reason = "the disk is full" if full else error.strerror or str(error)
         raise OSError(
             f"{path}: cannot be written ({reason}); the shards before it are kept, run the same "
@@ -190,7 +195,7 @@ def _flush(writer: pq.ParquetWriter, records: list[dict[str, Any]], schema: pa.S
 
 def _records(
     recipe: Recipe, chunks: list[tuple[int, int]], workers: int
-) -> Iterator[list[dict[str, Any]]]:
+) -> Generator[list[dict[str, Any]], None, None]:
     """The chunks' records in order, made here or by worker processes a little ahead."""
     if workers == 1 or len(chunks) <= 1:
         for start, stop in chunks:

@@ -2,8 +2,6 @@
 
 import numpy as np
 from jaxtyping import Bool, Float
-from skimage.measure import approximate_polygon
-from skimage.morphology import skeletonize
 
 _TOLERANCE = 1.0  # px a simplified polyline may leave the skeleton
 _SPUR = 0.06  # of the shape's height: shorter dead ends come from corners, not from strokes
@@ -12,7 +10,7 @@ _Pixel = tuple[int, int]
 _Graph = dict[_Pixel, list[_Pixel]]
 
 
-def thin_to_strokes(shape: Bool[np.ndarray, "rows cols"]) -> list[Float[np.ndarray, "points 2"]]:
+def thin_to_strokes(shape: Bool[np.ndarray, "rows cols"]) -> list[Float[np.ndarray, "_ 2"]]:
     """Polylines (row, col) along the middle of a filled shape.
 
     >>> bar = np.zeros((30, 80), bool)
@@ -20,6 +18,10 @@ def thin_to_strokes(shape: Bool[np.ndarray, "rows cols"]) -> list[Float[np.ndarr
     >>> [line.shape for line in thin_to_strokes(bar)]
     [(2, 2)]
     """
+    # Imported here: it takes longer than everything else, and only new faces need it.
+    from skimage.measure import approximate_polygon
+    from skimage.morphology import skeletonize
+
     if not shape.any():
         raise ValueError("an empty shape has no strokes")
     graph = _neighbours(skeletonize(shape))
@@ -82,7 +84,7 @@ def _drop_spurs(paths: list[list[_Pixel]], least: float) -> list[list[_Pixel]]:
 
     def is_spur(path: list[_Pixel]) -> bool:
         loose = [touching[end] == 1 for end in (path[0], path[-1])]
-        return len(path) < least and sum(loose) == 1
+        return bool(len(path) < least) and sum(loose) == 1
 
     return [path for path in paths if not is_spur(path)]
 

@@ -6,13 +6,14 @@ target size. A stroke is thick before it is bent: enlarged letters have heavier 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from mam.data.raster import fill
 
-Points = Float[np.ndarray, "points 2"]
+Points = Float[np.ndarray, "_ 2"]
 
 _STEP = 5.0  # px between the corners along a stroke; bends are much longer
 _CAP = 12  # corners of the round ends and joints
@@ -85,7 +86,7 @@ def outline(lines: Sequence[Points], thickness: float) -> list[Points]:
     disc = np.stack([np.sin(turn), np.cos(turn)], axis=1) * thickness / 2
     shapes = []
     for line in lines:
-        for start, end in zip(line[:-1], line[1:], strict=True):
+        for start, end in pairwise(line):
             length = float(np.hypot(*(end - start)))
             if length == 0:
                 continue
@@ -113,7 +114,7 @@ class Landscape:
         weight = self.signs * np.exp(-(apart**2).sum(-1) / (2 * self.sigma**2))
         return self.strength * (weight[..., None] * apart).sum(1) / self.sigma**2
 
-    def height(self, points: Points) -> Float[np.ndarray, "points"]:
+    def height(self, points: Points) -> Float[np.ndarray, "_"]:
         """The landscape itself."""
         apart = self.centres[None] - points[:, None]
         return (self.signs * np.exp(-(apart**2).sum(-1) / (2 * self.sigma**2))).sum(1)
@@ -143,7 +144,12 @@ def draw_letter(shapes: list[Points]) -> Bool[np.ndarray, "rows cols"]:
 
 
 def bend(
-    shapes: list[Points], affine: Affine, rng: np.random.Generator, bumps: int, sigma: float, push: float
+    shapes: list[Points],
+    affine: Affine,
+    rng: np.random.Generator,
+    bumps: int,
+    sigma: float,
+    push: float,
 ) -> list[Points]:
     """The shapes after the affine transform and a fresh landscape's push."""
     sizes = np.cumsum([len(shape) for shape in shapes])[:-1]

@@ -77,9 +77,7 @@ def row_panels(row: AnyRow) -> tuple[str, list[Picture]]:
     return row.name, [image] if row.mask is None else [image, tint(image, row.mask)]
 
 
-def contact_sheet(
-    entries: Sequence[tuple[str, Sequence[Picture]]], columns: int = 3
-) -> Picture:
+def contact_sheet(entries: Sequence[tuple[str, Sequence[Picture]]], columns: int = 3) -> Picture:
     """One picture of many: `columns` entries side by side, each a caption over its panels.
 
     >>> black = np.zeros((20, 30, 3), np.uint8)
