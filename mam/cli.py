@@ -19,10 +19,11 @@ app = typer.Typer(
 data.register(app)
 
 
-def _print_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> bool:
     if wanted:
         typer.echo(f"mam {__version__}")
         raise typer.Exit
+    return wanted
 
 
 @app.callback()

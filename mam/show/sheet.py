@@ -11,7 +11,7 @@ from mam.data.published import PublishedPathfinderRow
 from mam.data.readers import AnyRow
 from mam.data.schema import CabcRow, CurvesRow, ObjectRow, PathfinderRow
 
-Picture = UInt8[np.ndarray, "rows cols 3"]
+Picture = UInt8[np.ndarray, "_ _ 3"]
 
 _CAPTION = 14  # px of a panel row's caption
 _GAP = 4  # px between panels

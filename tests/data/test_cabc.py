@@ -119,7 +119,7 @@ def test_bad_fonts_are_named(tmp_path: Path) -> None:
     path.write_bytes(b"not a font")
     with pytest.raises(ValueError, match=r"broken\.ttf: not a readable TrueType"):
         load_faces((str(path),))
-    with pytest.raises(ValueError, match="missing.ttf"):
+    with pytest.raises(ValueError, match=r"missing\.ttf"):
         load_faces((str(tmp_path / "missing.ttf"),))
 
 

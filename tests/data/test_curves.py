@@ -81,5 +81,5 @@ def test_breaks_and_noise_change_what_they_say() -> None:
     ids=str,
 )
 def test_wrong_configurations_are_refused(wrong: dict) -> None:
-    with pytest.raises(ValueError, match="must|needed|needs"):
+    with pytest.raises(ValueError, match=r"must|needed|needs"):
         CurvesConfig(**wrong)
