@@ -1,19 +1,31 @@
 """The cABC generator: two bent, broken, barely overlapping letters and two ring markers."""
 
-from dataclasses import dataclass
+import functools
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Int, UInt8
 
-from mam.data.letters import LETTERS, Face, load_faces
-from mam.data.raster import disc_sprite, distance_to
+from mam.data.letters import LETTERS, load_faces
+from mam.data.raster import Shapes, disc_sprite, distance_to, fill
 from mam.data.schema import CabcRow
-from mam.data.warp import RASTER, Affine, Spread, bend, combine, draw_affine, draw_letter, outline
+from mam.data.warp import (
+    Distortion,
+    Spread,
+    bend,
+    combine,
+    draw_affine,
+    extent,
+    outline,
+)
 
 _Mask = Bool[np.ndarray, "rows cols"]
 _WIDE = Spread(scale=0.5, rotation=30.0, shear=0.2)
 _NONE = Spread(scale=0.001, rotation=0.001, shear=0.001)
 _HALF = Spread(scale=0.5 / 2**0.5, rotation=30.0 / 2**0.5, shear=0.2 / 2**0.5)
+
+_DISTORTION = Distortion()
 
 
 @dataclass(frozen=True)
@@ -21,16 +33,13 @@ class CabcConfig:
     """How cABC images are made; defaults are the published generator's values (hard)."""
 
     size: int = 350  # px, side of the square canvas
-    cap_height: float = 138.0  # px, height of a capital letter before it is bent (measured)
+    cap_height: float = 141.0  # px, height of a capital letter before it is bent (measured)
     thickness: float = 7.0  # px, stroke of a letter before it is bent
     common: Spread = _NONE  # the part of the transform that both letters share
     own: Spread = _WIDE  # the part of each letter
     radius: tuple[float, float] = (30.0, 80.0)  # px, from the canvas centre to a letter's
     least_angle: float = 60.0  # degrees between the letters as seen from the canvas centre
-    bumps: int = 10  # of the distortion landscape
-    bump_sigma: float = 109.5  # px, root of the variance 12000
-    push: float = 0.0384  # px per grey level and px of slope, per px of the longer side:
-    # 0.24 x 128 (gain of a 5 x 5 Sobel) / 200, at 4 x scale, hence / 4
+    distortion: Distortion = _DISTORTION
     # px a letter grows before overlap is measured. Published: 10 px, shape unknown; a disc of
     # radius 8 reproduces the published overlaps (10: -20 % in the mean, 5: +22 %).
     dilation: int = 8
@@ -52,52 +61,89 @@ LEVELS = {
     "hard": CabcConfig(),
 }
 
-_SHAPE_TRIES = 200  # pairs of letters before the configuration is called impossible
-_PLACE_TRIES = 100  # placements of one pair of letters: a difficult pair is not given up lightly
+RASTER = 2  # sub-pixels per pixel and axis when a letter is drawn
+_CELL = 2  # px, grid on which overlap is measured
+_SHAPE_TRIES = 30  # pairs of bent letters for one pair of places
+_MARKER_TRIES = 20  # pairs of places for the markers on one pair of letters
+_FRESH_STARTS = 30  # pairs of places before the configuration is called impossible
+
+_Spot = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class _Letter:
-    """One drawn letter and its dilated silhouette, both centred on the same point."""
+    """One bent letter and where it stands."""
 
-    ink: Bool[np.ndarray, "fine_rows fine_cols"]  # at RASTER sub-pixels per pixel
-    grown: Bool[np.ndarray, "rows cols"]  # at one pixel, `dilation` px larger on every side
-
-
-def _letter(
-    face: Face, category: int, affine: Affine, config: CabcConfig, rng: np.random.Generator
-) -> _Letter:
-    lines = [line * config.cap_height for line in face[LETTERS[category]]]
-    shapes = outline(lines, config.thickness)
-    ink = draw_letter(bend(shapes, affine, rng, config.bumps, config.bump_sigma, config.push))
-    coarse = ink.reshape(ink.shape[0] // RASTER, RASTER, ink.shape[1] // RASTER, RASTER)
-    padded = np.pad(coarse.any(axis=(1, 3)), config.dilation)
-    return _Letter(ink, distance_to(padded) <= config.dilation)
+    shapes: Shapes
+    corner: tuple[int, int]  # px, top left on the canvas
 
 
-def _place(
-    letters: list[_Letter], config: CabcConfig, rng: np.random.Generator
-) -> list[tuple[int, int]] | None:
-    """Top left corners (px) of the letters' ink on the canvas, or None if this throw fails."""
+class _Pair(NamedTuple):
+    """Letter A and letter B."""
+
+    one: _Letter
+    two: _Letter
+
+
+@functools.lru_cache(maxsize=256)
+def _outline(
+    fonts: tuple[str, ...], face: int, category: int, cap_height: float, thickness: float
+) -> Shapes:
+    """A letter's thick strokes before they are bent."""
+    lines = load_faces(fonts)[face][LETTERS[category]]
+    return outline([line * cap_height for line in lines], thickness)
+
+
+def _silhouette(letter: _Letter, dilation: int) -> _Mask:
+    """The dilated letter on a grid of _CELL px; it begins `dilation` before the corner."""
+    rows, cols = (size + size % _CELL for size in extent(letter.shapes))
+    coarse = fill(letter.shapes, (rows, cols), 1 / _CELL)
+    reach = dilation / _CELL
+    return distance_to(np.pad(coarse, int(np.ceil(reach)))) <= reach
+
+
+def _spots(config: CabcConfig, rng: np.random.Generator) -> tuple[_Spot, _Spot]:
+    """Centres (row, col) of the two letters, on circles around the canvas' centre."""
     first = rng.uniform(0, 360)
     second = first + rng.uniform(config.least_angle, 360 - config.least_angle)
-    corners = []
-    for letter, angle in zip(letters, np.radians([first, second]), strict=True):
+    found = []
+    for angle in np.radians([first, second]):
         radius = rng.uniform(*config.radius)
-        centre = config.size / 2 + radius * np.array([np.sin(angle), np.cos(angle)])
-        size = np.array(letter.ink.shape) // RASTER
-        corner = np.rint(centre - size / 2).astype(int)
+        found.append(config.size / 2 + radius * np.array([np.sin(angle), np.cos(angle)]))
+    (top, left), (bottom, right) = np.array(found).tolist()
+    return (top, left), (bottom, right)
+
+
+def _pair(
+    outlines: list[Shapes],
+    spots: tuple[_Spot, _Spot],
+    config: CabcConfig,
+    rng: np.random.Generator,
+) -> _Pair | None:
+    """Both letters freshly bent, or None if they leave the canvas or overlap too much or little.
+
+    The places come first and the letters are drawn until they fit: that is how the published
+    distances between letters arise.
+    """
+    common = draw_affine(rng, config.common)
+    letters = []
+    for shapes, spot in zip(outlines, spots, strict=True):
+        affine = combine(common, draw_affine(rng, config.own))
+        bent = bend(shapes, affine, config.distortion, rng)
+        size = np.array(extent(bent))
+        corner = np.rint((np.array(spot) - size / 2) / _CELL).astype(int) * _CELL
         if (corner < 0).any() or (corner + size > config.size).any():
             return None
-        corners.append((int(corner[0]), int(corner[1])))
-    shares = _overlaps(letters, corners)
-    fits = max(shares) >= config.least_overlap and max(shares) < config.most_overlap
-    return corners if fits else None
+        letters.append(_Letter(bent, (int(corner[0]), int(corner[1]))))
+    pair = _Pair(*letters)
+    share = max(_overlaps(pair, config.dilation))
+    return pair if config.least_overlap <= share < config.most_overlap else None
 
 
-def _overlaps(letters: list[_Letter], corners: list[tuple[int, int]]) -> list[float]:
+def _overlaps(letters: _Pair, dilation: int) -> list[float]:
     """Share of each dilated letter that the other one covers."""
-    (one, two), (here, there) = (letter.grown for letter in letters), corners
+    one, two = (_silhouette(letter, dilation) for letter in letters)
+    here, there = ([place // _CELL for place in letter.corner] for letter in letters)
     top, left = max(here[0], there[0]), max(here[1], there[1])
     bottom = min(here[0] + one.shape[0], there[0] + two.shape[0])
     right = min(here[1] + one.shape[1], there[1] + two.shape[1])
@@ -108,18 +154,18 @@ def _overlaps(letters: list[_Letter], corners: list[tuple[int, int]]) -> list[fl
     return [float(both.sum() / one.sum()), float(both.sum() / two.sum())]
 
 
-def _pixelate(
-    letter: _Letter, corner: tuple[int, int], config: CabcConfig, rng: np.random.Generator
-) -> _Mask:
+def _pixelate(letter: _Letter, config: CabcConfig, rng: np.random.Generator) -> _Mask:
     """The letter as square blocks, some missing, all a little out of place."""
-    cells = -(-config.size // config.block)
-    side = cells * config.block * RASTER
-    canvas = np.zeros((side, side), bool)
-    top, left = corner[0] * RASTER, corner[1] * RASTER
-    canvas[top : top + letter.ink.shape[0], left : left + letter.ink.shape[1]] = letter.ink
     step = config.block * RASTER
-    covered = canvas.reshape(cells, step, cells, step).mean(axis=(1, 3))
-    blocks = np.argwhere(covered > config.block_threshold) * config.block
+    # Only the blocks that the letter touches; the grid is the canvas' own.
+    first = [place // config.block for place in letter.corner]
+    inset = [place % config.block for place in letter.corner]
+    size = [-(-(a + b) // config.block) for a, b in zip(extent(letter.shapes), inset, strict=True)]
+    moved = replace(letter.shapes, corners=letter.shapes.corners + inset)
+    ink = fill(moved, (size[0] * config.block, size[1] * config.block), RASTER)
+    columns = ink.reshape(size[0], step, -1).sum(axis=1)
+    covered = columns.reshape(size[0], size[1], step).sum(axis=2) / step**2
+    blocks = (np.argwhere(covered > config.block_threshold) + first) * config.block
     blocks = blocks[rng.random(len(blocks)) >= config.omit]
     cut = config.block_cut / config.block_sigma
     moves = rng.normal(size=blocks.shape)
@@ -140,29 +186,37 @@ def _pick(
     return pixels[np.searchsorted(total, rng.random() * total[-1], side="right")]
 
 
+def _clear_of(mine: _Mask, other: _Mask, radius: int) -> Int[np.ndarray, "pixels 2"]:
+    """The pixels of one letter at least `radius` from the other."""
+    rows, cols = np.nonzero(other)
+    # Farther than that from the other's bounding box nothing can be near.
+    near = (
+        slice(max(rows.min() - radius, 0), rows.max() + radius + 1),
+        slice(max(cols.min() - radius, 0), cols.max() + radius + 1),
+    )
+    clear = mine.copy()
+    clear[near] &= distance_to(other[near]) >= radius
+    return np.argwhere(clear)
+
+
 def _markers(
     masks: list[_Mask], label: int, config: CabcConfig, rng: np.random.Generator
 ) -> Int[np.ndarray, "2 2"] | None:
     """The first marker on letter A, the second on A or B, each clear of the other letter."""
-    alone = [
-        np.argwhere(mine & (distance_to(other) >= config.marker_radius))
-        for mine, other in (masks, masks[::-1])
-    ]
+    alone = [_clear_of(mine, other, config.marker_radius) for mine, other in (masks, masks[::-1])]
     if not all(map(len, alone)):
         return None
-    first = _pick(alone[0], config.size, rng)
-    apart = [np.hypot(*(pixels - first).T) for pixels in alone]
-    # A distance at which both letters offer a place: it must not give the answer away.
-    least = max(2.0 * config.marker_radius, apart[0].min(), apart[1].min())
-    most = min(apart[0].max(), apart[1].max())
-    if most <= least:
-        return None
-    wanted = rng.uniform(least, most)
-    near = [np.abs(gaps - wanted) <= 1 for gaps in apart]
-    if not all(hits.any() for hits in near):
-        return None
-    letter = 0 if label else 1
-    return np.stack([first, rng.choice(alone[letter][near[letter]])])
+    for _ in range(_MARKER_TRIES):
+        first = _pick(alone[0], config.size, rng)
+        apart = [np.hypot(*(pixels - first).T) for pixels in alone]
+        # A distance at which both letters offer a place: it must not give the answer away.
+        most = min(apart[0].max(), apart[1].max())
+        wanted = rng.uniform(2 * config.marker_radius, max(most, 2 * config.marker_radius))
+        near = [np.abs(gaps - wanted) <= 1 for gaps in apart]
+        if all(hits.any() for hits in near):
+            letter = 0 if label else 1
+            return np.stack([first, rng.choice(alone[letter][near[letter]])])
+    return None
 
 
 def _draw(
@@ -191,21 +245,20 @@ def make_cabc(config: CabcConfig, seed: int, row: int) -> CabcRow:
     """
     rng = np.random.default_rng([seed, row])
     label = int(rng.integers(0, 2))
-    faces = load_faces(config.fonts)
-    for _ in range(_SHAPE_TRIES):
-        face = faces[rng.integers(len(faces))]
-        categories = rng.integers(0, len(LETTERS), 2)
-        common = draw_affine(rng, config.common)
-        letters = [
-            _letter(face, int(c), combine(common, draw_affine(rng, config.own)), config, rng)
-            for c in categories
-        ]
-        for _ in range(_PLACE_TRIES):
-            corners = _place(letters, config, rng)
-            if corners is None:
+    face = int(rng.integers(len(load_faces(config.fonts))))
+    categories = rng.integers(0, len(LETTERS), 2)
+    pen = (config.cap_height, config.thickness)
+    outlines = [_outline(config.fonts, face, int(c), *pen) for c in categories]
+    for _ in range(_FRESH_STARTS):
+        spots = _spots(config, rng)
+        for _ in range(_SHAPE_TRIES):
+            letters = _pair(outlines, spots, config, rng)
+            if letters is None:
                 continue
-            masks = [_pixelate(*pair, config, rng) for pair in zip(letters, corners, strict=True)]
-            markers = _markers(masks, label, config, rng)
+            masks = [_pixelate(letter, config, rng) for letter in letters]
+            # A letter shrunk to a hair may leave no block at all.
+            whole = all(mask.any() for mask in masks)
+            markers = _markers(masks, label, config, rng) if whole else None
             if markers is not None:
                 image = _draw(masks, markers, config)
                 joined = masks[0].astype(np.uint8) | (masks[1].astype(np.uint8) << 1)

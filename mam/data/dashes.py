@@ -138,7 +138,8 @@ def grow_contour(
     found = [Stroke(origin[0], origin[1], float(angle))]
     pivot = np.array(origin) + reach * np.array([np.sin(angle), np.cos(angle)])
     for _ in range(strokes - 1):
-        corner = np.rint(pivot).astype(int)
+        # Rounded up, as published: steps to the lower right are a little longer.
+        corner = np.ceil(pivot - 1e-9).astype(int)
         here = int(corner[0] * config.size + corner[1])
         chosen = _next_tip(flat, here, angle, config, rng) if _on_canvas(corner, config) else None
         if chosen is None:

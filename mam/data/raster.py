@@ -1,6 +1,8 @@
 """Drawing primitives of the generators: thick strokes, discs and rings as small grey pictures."""
 
 import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, UInt8
@@ -32,18 +34,38 @@ def distance_to(mask: Bool[np.ndarray, "rows cols"]) -> Float[np.ndarray, "rows 
     return np.asarray(ndimage.distance_transform_edt(~mask))
 
 
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """Polygons, packed: the corners of all in one array, and how many belong to each."""
+
+    corners: Float[np.ndarray, "corners 2"]  # (row, col)
+    sizes: tuple[int, ...]
+
+
+def pack(polygons: Sequence[Float[np.ndarray, "_ 2"]]) -> Shapes:
+    """Polygons as one array, which transforms treat at once.
+
+    >>> pack([np.zeros((3, 2)), np.ones((4, 2))]).sizes
+    (3, 4)
+    """
+    return Shapes(np.concatenate(polygons), tuple(map(len, polygons)))
+
+
 def fill(
-    polygons: list[Float[np.ndarray, "_ 2"]], shape: tuple[int, int], scale: int = 1
+    shapes: Shapes, shape: tuple[int, int], scale: int | float = 1
 ) -> Bool[np.ndarray, "rows cols"]:
     """Which pixels of a `scale` times enlarged canvas of `shape` lie in any of the polygons.
 
-    >>> int(fill([rectangle((4.0, 2.0), 0.0, 3.0, 2.0)], (8, 8)).sum())
+    >>> int(fill(pack([rectangle((4.0, 2.0), 0.0, 3.0, 2.0)]), (8, 8)).sum())
     12
     """
-    canvas = Image.new("L", (shape[1] * scale, shape[0] * scale))
+    canvas = Image.new("L", (int(shape[1] * scale), int(shape[0] * scale)))
     pen = ImageDraw.Draw(canvas)
-    for corners in polygons:
-        pen.polygon((corners[:, ::-1] * scale).ravel().tolist(), fill=1)
+    flat = (shapes.corners[:, ::-1] * scale).ravel().tolist()
+    start = 0
+    for size in shapes.sizes:
+        pen.polygon(flat[start : start + 2 * size], fill=1)
+        start += 2 * size
     return np.asarray(canvas) > 0
 
 
@@ -75,7 +97,7 @@ def stroke_sprite(
     # The centre of the middle pixel is the corner of four enlarged ones; PIL fills the pixels on
     # the edge too, which makes a stroke half an enlarged pixel wider.
     corners = rectangle((radius + 0.25, radius + 0.25), angle, length, width - 0.5 / scale)
-    sprite = reduce_by(fill([corners], (side, side), scale).astype(np.uint8) * 255, scale)
+    sprite = reduce_by(fill(pack([corners]), (side, side), scale).astype(np.uint8) * 255, scale)
     sprite.flags.writeable = False
     return sprite
 

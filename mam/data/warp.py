@@ -5,19 +5,17 @@ target size. A stroke is thick before it is bent: enlarged letters have heavier 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
-from mam.data.raster import fill
+from mam.data.raster import Shapes, pack
 
 Points = Float[np.ndarray, "_ 2"]
 
 _STEP = 5.0  # px between the corners along a stroke; bends are much longer
 _CAP = 12  # corners of the round ends and joints
-RASTER = 2  # sub-pixels per pixel and axis when a letter is drawn
 
 
 @dataclass(frozen=True)
@@ -76,27 +74,34 @@ def combine(first: Affine, second: Affine) -> Affine:
     return Affine(powers, first.rotation + second.rotation, first.shear + second.shear)
 
 
-def outline(lines: Sequence[Points], thickness: float) -> list[Points]:
+def outline(lines: Sequence[Points], thickness: float) -> Shapes:
     """Polygons that cover thick polylines: a quadrilateral per step, a disc at every joint.
 
-    >>> [shape.shape for shape in outline([np.array([[0.0, 0.0], [0.0, 4.0]])], 2.0)]
-    [(4, 2), (12, 2), (12, 2)]
+    >>> outline([np.array([[0.0, 0.0], [0.0, 4.0]])], 2.0).sizes
+    (4, 12, 12)
     """
     turn = np.arange(_CAP) * 2 * np.pi / _CAP
     disc = np.stack([np.sin(turn), np.cos(turn)], axis=1) * thickness / 2
-    shapes = []
+    polygons: list[Points] = []
     for line in lines:
-        for start, end in pairwise(line):
-            length = float(np.hypot(*(end - start)))
-            if length == 0:
-                continue
-            cuts = np.linspace(0, 1, int(np.ceil(length / _STEP)) + 1)[:, None]
-            path = start + cuts * (end - start)
-            side = np.array([-(end - start)[1], (end - start)[0]]) / length * thickness / 2
-            left, right = path + side, path - side
-            shapes += list(np.stack([left[:-1], left[1:], right[1:], right[:-1]], axis=1))
-        shapes += [disc + joint for joint in line]
-    return shapes
+        steps = np.diff(line, axis=0)
+        lengths = np.hypot(*steps.T)
+        for start, step, length in zip(line, steps, lengths, strict=False):
+            if length > 0:
+                polygons += _quadrilaterals(start, step, float(length), thickness)
+        polygons += list(disc + line[:, None])
+    return pack(polygons)
+
+
+def _quadrilaterals(
+    start: Float[np.ndarray, "2"], step: Float[np.ndarray, "2"], length: float, thickness: float
+) -> list[Points]:
+    """A thick straight line, cut into pieces short enough to bend."""
+    cuts = np.linspace(0, 1, int(np.ceil(length / _STEP)) + 1)[:, None]
+    path = start + cuts * step
+    side = np.array([-step[1], step[0]]) / length * thickness / 2
+    left, right = path + side, path - side
+    return list(np.stack([left[:-1], left[1:], right[1:], right[:-1]], axis=1))
 
 
 @dataclass(frozen=True)
@@ -108,51 +113,62 @@ class Landscape:
     sigma: float  # px
     strength: float  # px of push per unit slope
 
-    def push(self, points: Points) -> Points:
-        """The displacement at each point: strength times the gradient."""
-        apart = self.centres[None] - points[:, None]
-        weight = self.signs * np.exp(-(apart**2).sum(-1) / (2 * self.sigma**2))
-        return self.strength * (weight[..., None] * apart).sum(1) / self.sigma**2
+    def _bumps(self, points: Points) -> Float[np.ndarray, "_ _"]:
+        """Every bump's height at every point."""
+        # |p - c|^2 by a matrix product: a letter has hundreds of corners.
+        squares = (points**2).sum(1)[:, None] + (self.centres**2).sum(1)
+        apart = squares - 2 * points @ self.centres.T
+        return self.signs * np.exp(-apart / (2 * self.sigma**2))
 
     def height(self, points: Points) -> Float[np.ndarray, "_"]:
         """The landscape itself."""
-        apart = self.centres[None] - points[:, None]
-        return (self.signs * np.exp(-(apart**2).sum(-1) / (2 * self.sigma**2))).sum(1)
+        return self._bumps(points).sum(1)
+
+    def push(self, points: Points) -> Points:
+        """The displacement at each point: strength times the gradient."""
+        bumps = self._bumps(points)
+        slope = bumps @ self.centres - bumps.sum(1)[:, None] * points
+        return self.strength * slope / self.sigma**2
 
 
-def draw_landscape(
-    rng: np.random.Generator, points: Points, bumps: int, sigma: float, push: float
-) -> Landscape:
+@dataclass(frozen=True)
+class Distortion:
+    """How landscapes are drawn."""
+
+    bumps: int = 10
+    sigma: float = 109.5  # px, root of the published variance parameter 12000
+    # px per grey level and px of slope, per px of the letter's longer side. Published: 0.24 x
+    # Sobel (5 x 5, gain 128) x side / 200, at 4 x scale, hence / 4.
+    push: float = 0.24 * 128 / 200 / 4
+
+
+def draw_landscape(rng: np.random.Generator, points: Points, distortion: Distortion) -> Landscape:
     """A landscape over the bounding box of `points`, its range scaled to 0..255."""
     low, high = points.min(axis=0), points.max(axis=0)
-    centres = rng.uniform(low, high, (bumps, 2))
-    signs = rng.choice([-1.0, 1.0], bumps)
+    centres = rng.uniform(low, high, (distortion.bumps, 2))
+    signs = rng.choice([-1.0, 1.0], distortion.bumps)
     grid = np.stack(np.meshgrid(*np.linspace(low, high, 9).T, indexing="ij"), axis=-1)
-    flat = Landscape(centres, signs, sigma, 1.0)
+    flat = Landscape(centres, signs, distortion.sigma, 1.0)
     span = float(np.ptp(flat.height(grid.reshape(-1, 2))))
     longer = float((high - low).max())
-    return Landscape(centres, signs, sigma, push * 255.0 / max(span, 1e-9) * longer)
-
-
-def draw_letter(shapes: list[Points]) -> Bool[np.ndarray, "rows cols"]:
-    """Raster of the letter at `RASTER` sub-pixels per pixel, cropped to its bounding box."""
-    points = np.concatenate(shapes)
-    low = np.floor(points.min(axis=0))
-    high = np.ceil(points.max(axis=0)) + 1
-    size = (int(high[0] - low[0]), int(high[1] - low[1]))
-    return fill([shape - low for shape in shapes], size, RASTER)
+    strength = distortion.push * 255.0 / max(span, 1e-9) * longer
+    return replace(flat, strength=strength)
 
 
 def bend(
-    shapes: list[Points],
-    affine: Affine,
-    rng: np.random.Generator,
-    bumps: int,
-    sigma: float,
-    push: float,
-) -> list[Points]:
-    """The shapes after the affine transform and a fresh landscape's push."""
-    sizes = np.cumsum([len(shape) for shape in shapes])[:-1]
-    points = np.concatenate(shapes) @ affine.matrix().T
-    landscape = draw_landscape(rng, points, bumps, sigma, push)
-    return np.split(points + landscape.push(points), sizes)
+    shapes: Shapes, affine: Affine, distortion: Distortion, rng: np.random.Generator
+) -> Shapes:
+    """The shapes after the affine transform and a fresh landscape's push, top left at (0, 0)."""
+    points = shapes.corners @ affine.matrix().T
+    moved = points + draw_landscape(rng, points, distortion).push(points)
+    return replace(shapes, corners=moved - np.floor(moved.min(axis=0)))
+
+
+def extent(shapes: Shapes) -> tuple[int, int]:
+    """Height and width (px) of the canvas that shapes from (0, 0) on need.
+
+    >>> extent(outline([np.array([[2.0, 2.0], [2.0, 6.0]])], 2.0))
+    (4, 8)
+    """
+    rows, cols = np.ceil(shapes.corners.max(axis=0)) + 1
+    return int(rows), int(cols)

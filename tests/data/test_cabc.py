@@ -141,7 +141,8 @@ def test_affine_scales_by_powers_of_one_half() -> None:
     assert quarter @ [1.0, 0.0] == pytest.approx([0.0, -1.0])
 
 
-def test_impossible_overlap_is_reported() -> None:
+def test_impossible_overlap_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mam.data.cabc._FRESH_STARTS", 2)
     never = replace(LEVELS["easy"], most_overlap=0.0)
     with pytest.raises(ValueError, match="overlap limits"):
         make_cabc(never, 0, 0)
