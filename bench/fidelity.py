@@ -7,6 +7,7 @@ DIR holds pathfinder/LEVEL-train.parquet (or -test) and cabc/LEVEL-train.parquet
 
 import argparse
 import itertools
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from bench.stats import cabc_stats, pathfinder_stats
 from mam.data import LEVELS, Recipe, make_row, rows_of
 
 LIMIT = 0.10  # of the published mean
-FACES = {"letter width (px)"}  # the Hershey letters' own proportions show here
 
 
 def collect(rows: Iterable, measure) -> dict[str, np.ndarray]:
@@ -34,9 +34,12 @@ def compare(theirs: dict[str, np.ndarray], ours: dict[str, np.ndarray]) -> list[
     for name, published in theirs.items():
         made = ours[name]
         off = (made.mean() - published.mean()) / published.mean()
-        shape = tests.ks_2samp(published, made)
+        shape = tests.ks_2samp(published, made, method="asymp")
         same = np.ptp(published) == 0 and np.ptp(made) == 0
-        means = 1.0 if same else tests.ttest_ind(published, made, equal_var=False).pvalue
+        with warnings.catch_warnings():
+            # Counts that hardly ever vary make the variance's rounding visible.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            means = 1.0 if same else tests.ttest_ind(published, made, equal_var=False).pvalue
         table.append(
             (name, published.mean(), made.mean(), off, shape.statistic, shape.pvalue, means)
         )
@@ -58,12 +61,12 @@ def report(title: str, table: list[tuple]) -> list[str]:
     for name, theirs, ours, off, distance, p_shape, p_mean in table:
         # A coin's mean is off by more than 10 % by chance; its test is the one that counts.
         late = p_mean < 0.001 if name == "label" else abs(off) > LIMIT
-        note = " <-- faces" if late and name in FACES else " <-- OFF" if late else ""
+        note = " <-- OFF" if late else ""
         print(
             f"{name:30}{theirs:11.3f}{ours:11.3f}{off:+8.1%}{distance:7.3f}"
             f"{p_shape:9.2g}{p_mean:9.2g}{note}"
         )
-        if note == " <-- OFF":
+        if late:
             worst.append(f"{title}: {name} {off:+.1%}")
     return worst
 
@@ -88,7 +91,9 @@ def main() -> None:
             recipe = Recipe(kind, config, options.seed)
             ours = collect((make_row(recipe, k) for k in range(options.count)), measure)
             worst += report(f"{kind} {level} (against {path.name})", compare(theirs, ours))
-    print("\nwithin 10 % everywhere" if not worst else "\n" + "\n".join(worst))
+    if worst:
+        raise SystemExit("\n" + "\n".join(worst))
+    print("\nwithin 10 % everywhere")
 
 
 if __name__ == "__main__":
