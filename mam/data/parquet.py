@@ -1,5 +1,6 @@
 """Reading parquet of the schema, in batches, from a path or a URL; memory stays at one batch."""
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -30,6 +31,8 @@ def open_filesystem(source: str) -> tuple[pa_fs.FileSystem, str]:
         return pa_fs.LocalFileSystem(), str(Path(source))
     try:
         return pa_fs.FileSystem.from_uri(source)
+    except OSError as error:
+        raise OSError(f"{source}: cannot be reached ({error})") from None
     except pa.ArrowInvalid:
         try:
             import fsspec  # pyright: ignore[reportMissingImports]
@@ -54,13 +57,18 @@ def parquet_files(source: str) -> tuple[pa_fs.FileSystem, list[str]]:
     return filesystem, names
 
 
-def open_parquet(filesystem: pa_fs.FileSystem, path: str) -> pq.ParquetFile:
-    """Open one parquet file; a file that is none, or a torn one, is named in the error."""
-    try:
-        return pq.ParquetFile(filesystem.open_input_file(path), pre_buffer=False)
-    except (pa.ArrowInvalid, pa.ArrowIOError) as error:
-        reason = str(error).splitlines()[0]
-        raise ValueError(f"{path}: not a readable parquet file, or truncated ({reason})") from None
+@contextlib.contextmanager
+def open_parquet(filesystem: pa_fs.FileSystem, path: str) -> Iterator[pq.ParquetFile]:
+    """One open parquet file; a file that is none, or a torn one, is named in the error."""
+    with filesystem.open_input_file(path) as stream:
+        try:
+            file = pq.ParquetFile(stream, pre_buffer=False)
+        except (pa.ArrowInvalid, pa.ArrowIOError) as error:
+            reason = str(error).splitlines()[0]
+            raise ValueError(
+                f"{path}: not a readable parquet file, or truncated ({reason})"
+            ) from None
+        yield file
 
 
 def count_rows(source: str) -> int:

@@ -43,6 +43,13 @@ def test_curves_options(tmp_path: Path) -> None:
     assert all(row.labels.max() == 2 for row in rows)
 
 
+def test_help_imports_nothing_heavy() -> None:
+    heavy = ("jax", "numpy", "scipy", "matplotlib", "pyarrow", "PIL", "rich.progress")
+    code = f"import sys, mam.cli; print([m for m in {heavy} if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.stdout.strip() == "[]"
+
+
 def test_quiet_when_not_a_terminal(tmp_path: Path) -> None:
     result = mam("make", "pathfinder", "--level", "easy", "--count", 2, "--out", tmp_path / "a")
     assert result.returncode == 0

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import save
 from hypothesis import given
 from hypothesis import strategies as st
+from made_layouts import save
 from PIL import Image
 
 from mam.data import decode, encode_png, grey

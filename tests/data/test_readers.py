@@ -1,13 +1,15 @@
 """Every layout is read, and bad files are named with row and column."""
 
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from helpers import published_cabc, published_pathfinder, save, shelf_scene, write_parquet
+from made_layouts import published_cabc, published_pathfinder, save, shelf_scene, write_parquet
 
 from mam.data import (
     CabcRow,
@@ -257,6 +259,44 @@ def test_plain_folders_and_single_images(tmp_path: Path) -> None:
     ]
     single = list(rows_of(str(tmp_path / "flat/a.jpg")))
     assert len(single) == 1 and single[0].mask is None
+
+
+def test_unreachable_urls_are_named(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(ValueError, match=r"moon://a\.parquet: .* needs `pip install fsspec`"):
+        list(rows_of("moon://a.parquet"))
+
+    def no_network(source: str) -> None:
+        raise OSError("no network")
+
+    offline = SimpleNamespace(FileSystem=SimpleNamespace(from_uri=no_network))
+    monkeypatch.setattr("mam.data.parquet.pa_fs", offline)
+    with pytest.raises(OSError, match=r"s3://b/a\.parquet: cannot be reached \(no network\)"):
+        list(rows_of("s3://b/a.parquet"))
+
+
+def test_other_schemes_go_through_fsspec(tmp_path: Path, monkeypatch) -> None:
+    """A stand-in for fsspec with just what the reader calls: the real one is optional."""
+    rows = [make_row(recipe("curves", "easy", 0), 0)]
+    path = write_parquet(tmp_path / "a.parquet", rows)
+
+    class Fake:
+        protocol = "moon"
+
+        def info(self, name: str) -> dict:
+            return {"name": name, "size": path.stat().st_size, "type": "file"}
+
+        def isfile(self, name: str) -> bool:
+            return True
+
+        def open(self, name: str, mode: str = "rb"):
+            assert name == "here/a.parquet"
+            return path.open(mode)
+
+    core = SimpleNamespace(url_to_fs=lambda url: (Fake(), url.removeprefix("moon://")))
+    monkeypatch.setitem(sys.modules, "fsspec", SimpleNamespace(core=core))
+    found = list(rows_of("moon://here/a.parquet"))
+    assert len(found) == 1 and _same(found[0], rows[0])
 
 
 def test_unknown_sources(tmp_path: Path) -> None:
