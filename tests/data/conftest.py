@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import their helpers."""
+"""Lets the tests of this folder import the layouts they share."""
 
 import sys
 from pathlib import Path
