@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from mam import __version__
+from mam.commands import data
 
 app = typer.Typer(
     name="mam",
@@ -14,6 +15,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+data.register(app)
 
 
 def _print_version(wanted: bool) -> bool:

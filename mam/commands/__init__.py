@@ -1,1 +1,1 @@
-"""What the commands do; the command line only parses and prints."""
+"""What the commands do, one file a group; `mam.cli` registers them."""

@@ -1,0 +1,171 @@
+"""`mam make` and `mam look`. Heavy imports live inside the commands."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from mam.data import Recipe
+
+make = typer.Typer(help="Make a data set.", no_args_is_help=True)
+
+Count = Annotated[int, typer.Option(help="Number of rows.", min=1)]
+Seed = Annotated[int, typer.Option(help="Row k depends only on (seed, k).", min=0)]
+Workers = Annotated[int, typer.Option(help="Processes; the result does not depend on it.", min=1)]
+Out = Annotated[Path, typer.Option(help="A .parquet file, or a folder for shards.")]
+ShardRows = Annotated[int, typer.Option(help="Rows per shard.", min=1)]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this file's commands to the application."""
+    app.add_typer(make, name="make")
+    app.command()(look)
+
+
+@contextmanager
+def _progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar with rate and time left on standard error; nothing when that is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda rows: None
+        return
+    rate = TextColumn("{task.fields[rate]}")
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), rate, TimeLeft())
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(title, total=total, rate="")
+
+        def advance(rows: int) -> None:
+            speed = bar.tasks[0].speed
+            bar.update(task, advance=rows, rate=f"{speed:.1f} rows/s" if speed else "")
+
+        yield advance
+
+
+def _write(recipe: "Recipe", count: int, out: Path, workers: int, shard_rows: int) -> None:
+    import time
+
+    from mam.data import StoreConfig, write_dataset
+
+    start = time.perf_counter()
+    with _progress(f"making {recipe.kind}", count) as advance:
+        write_dataset(recipe, count, out, StoreConfig(workers, shard_rows), advance)
+    spent = time.perf_counter() - start
+    typer.echo(f"{out}: {count} rows, {spent:.1f} s, {count / spent:.1f} rows/s")
+
+
+@make.command()
+def pathfinder(
+    out: Out,
+    level: Annotated[str, typer.Option(help="easy, medium, hard or ultimate.")] = "hard",
+    count: Count = 1000,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    shard_rows: ShardRows = 1000,
+) -> None:
+    """Dashed contours: are the two markers on the same one?"""
+    from mam.data import recipe
+
+    _write(recipe("pathfinder", level, seed), count, out, workers, shard_rows)
+
+
+@make.command()
+def cabc(
+    out: Out,
+    level: Annotated[str, typer.Option(help="easy, medium or hard.")] = "hard",
+    count: Count = 1000,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    shard_rows: ShardRows = 1000,
+    font: Annotated[
+        list[Path] | None,
+        typer.Option(help="A TrueType or OpenType file instead of the Hershey faces; repeatable."),
+    ] = None,
+) -> None:
+    """Two bent letters: are the two ring markers on the same one?"""
+    from mam.data import recipe
+    from mam.data.letters import load_faces
+
+    made = recipe("cabc", level, seed)
+    if font:
+        fonts = tuple(str(path) for path in font)
+        load_faces(fonts)  # a bad font is refused before any work starts
+        made = dataclasses.replace(made, config=dataclasses.replace(made.config, fonts=fonts))
+    _write(made, count, out, workers, shard_rows)
+
+
+def _span(text: str | None, name: str) -> tuple[int, int] | None:
+    """`3` or `2-5` as (least, most)."""
+    if text is None:
+        return None
+    least, _, most = text.partition("-")
+    try:
+        return int(least), int(most or least)
+    except ValueError:
+        raise ValueError(f"--{name} {text}: give a number or a range such as 2-5") from None
+
+
+@make.command()
+def curves(
+    out: Out,
+    level: Annotated[str, typer.Option(help="easy, medium or hard.")] = "hard",
+    count: Count = 1000,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    shard_rows: ShardRows = 1000,
+    number: Annotated[str | None, typer.Option(help="Curves per image, e.g. 3 or 2-5.")] = None,
+    width: Annotated[str | None, typer.Option(help="Width in px, e.g. 6 or 4-12.")] = None,
+    size: Annotated[int | None, typer.Option(help="Side of the image in px.")] = None,
+    gaps: Annotated[
+        bool | None, typer.Option(help="One-pixel breaks along the borders at crossings.")
+    ] = None,
+    breaks: Annotated[float | None, typer.Option(help="Missing stretches per curve.")] = None,
+    noise: Annotated[float | None, typer.Option(help="Probability of a flipped pixel.")] = None,
+) -> None:
+    """Smooth curves that cross: which pixels belong together?"""
+    from mam.data import recipe
+
+    made = recipe("curves", level, seed)
+    wanted = {
+        "curves": _span(number, "number"),
+        "width": _span(width, "width"),
+        "rows": size,
+        "cols": size,
+        "gaps": gaps,
+        "breaks": breaks,
+        "noise": noise,
+    }
+    given = {name: value for name, value in wanted.items() if value is not None}
+    made = dataclasses.replace(made, config=dataclasses.replace(made.config, **given))
+    _write(made, count, out, workers, shard_rows)
+
+
+def look(
+    data: Annotated[str, typer.Argument(help="A data set, folder, image or URL.")],
+    out: Annotated[Path, typer.Option(help="The PNG to write.")],
+    rows: Annotated[str, typer.Option(help="Row numbers, e.g. 0,1,2.")] = "0,1,2,3,4,5",
+) -> None:
+    """Draw a contact sheet of some rows."""
+    import os
+
+    from mam.data import encode_png, select_rows
+    from mam.show.sheet import contact_sheet, row_panels
+
+    try:
+        wanted = [int(part) for part in rows.split(",") if part.strip()]
+    except ValueError:
+        raise ValueError(f"--rows {rows}: give row numbers such as 0,1,2") from None
+    if not out.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{out.parent}: no such folder")
+    sheet = contact_sheet([row_panels(row) for row in select_rows(data, wanted)])
+    torn = out.with_name(out.name + ".tmp")
+    torn.write_bytes(encode_png(sheet))
+    os.replace(torn, out)
+    typer.echo(f"{out}: {len(wanted)} rows of {data}")

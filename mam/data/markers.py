@@ -1,0 +1,65 @@
+"""Finding the markers that are drawn into pathfinder and cABC images."""
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, UInt8
+from scipy import ndimage
+
+
+def _disc(radius: float) -> Bool[np.ndarray, "side side"]:
+    half = int(np.ceil(radius))
+    grid = np.arange(-half, half + 1)
+    return np.hypot(grid[:, None], grid[None]) <= radius
+
+
+def _matched(
+    image: UInt8[np.ndarray, "rows cols"], kernel: Float[np.ndarray, "side side"]
+) -> Float[np.ndarray, "rows cols"]:
+    """How well the (symmetric) kernel fits around every pixel."""
+    from scipy.signal import fftconvolve  # slow to import, and generators do not need it
+
+    return fftconvolve(image.astype(float) / 255, kernel, mode="same")
+
+
+def _two_best(
+    score: Float[np.ndarray, "rows cols"], apart: int, least: float, name: str, what: str
+) -> Int[np.ndarray, "2 2"]:
+    """The two highest places at least `apart` from each other; a plateau counts as its middle."""
+    left, found = score.copy(), []
+    for _ in range(2):
+        row, col = np.unravel_index(int(left.argmax()), left.shape)
+        if left[row, col] < least:
+            raise ValueError(f"{name}: {len(found)} of 2 {what} markers found; give the markers")
+        window = left[max(row - 3, 0) : row + 4, max(col - 3, 0) : col + 4]
+        top = np.argwhere(window >= window.max() - 1e-6).mean(axis=0)
+        found.append(np.rint(top + np.maximum([row - 3, col - 3], 0)).astype(int))
+        left[max(row - apart, 0) : row + apart + 1, max(col - apart, 0) : col + apart + 1] = -1
+    return np.stack(found)
+
+
+def find_discs(
+    image: UInt8[np.ndarray, "rows cols"], name: str, radius: float = 5.0
+) -> Int[np.ndarray, "2 2"]:
+    """(row, col) of the two filled discs in a pathfinder image.
+
+    >>> canvas = np.zeros((60, 60), np.uint8)
+    >>> canvas[15:26, 15:26] = canvas[35:46, 40:51] = _disc(5.0) * 255
+    >>> sorted(find_discs(canvas, "toy").tolist())
+    [[20, 20], [40, 45]]
+    """
+    # Strokes are 2 px thick: only a marker fills a disc.
+    shape = _disc(radius).astype(float)
+    score = _matched(image, shape / shape.sum())
+    return _two_best(score, int(2 * radius), 0.8, name, "disc")
+
+
+def find_rings(
+    image: UInt8[np.ndarray, "rows cols"], name: str, radius: float = 11.0, ring: float = 3.0
+) -> Int[np.ndarray, "2 2"]:
+    """(row, col) of the two rings in a cABC image: bright around, dark inside."""
+    half = int(np.ceil(radius))
+    distance = np.hypot(*np.mgrid[-half : half + 1, -half : half + 1])
+    around = (distance <= radius) & (distance >= radius - ring + 0.5)
+    inside = distance <= radius - ring - 0.5
+    kernel = around / around.sum() - inside / inside.sum()
+    smooth = ndimage.gaussian_filter(_matched(image, kernel), 0.5)
+    return _two_best(smooth, int(radius), 0.5, name, "ring")

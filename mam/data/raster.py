@@ -1,0 +1,139 @@
+"""Drawing primitives of the generators: thick strokes, discs and rings as small grey pictures."""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, UInt8
+from PIL import Image, ImageDraw
+from scipy import ndimage
+
+
+def rectangle(
+    start: tuple[float, float], angle: float, length: float, width: float
+) -> Float[np.ndarray, "4 2"]:
+    """Corners (row, col) of a stroke that leaves `start` along `angle` (columns right, rows down).
+
+    >>> rectangle((0.0, 0.0), 0.0, 5.0, 2.0).round(1).tolist()
+    [[1.0, 0.0], [1.0, 5.0], [-1.0, 5.0], [-1.0, 0.0]]
+    """
+    along = np.array([np.sin(angle), np.cos(angle)])
+    across = np.array([np.cos(angle), -np.sin(angle)]) * width / 2
+    first = np.array(start, dtype=float)
+    last = first + length * along
+    return np.stack([first + across, last + across, last - across, first - across])
+
+
+def distance_to(mask: Bool[np.ndarray, "rows cols"]) -> Float[np.ndarray, "rows cols"]:
+    """Distance of every pixel from the nearest pixel of the mask.
+
+    >>> distance_to(np.array([[True, False, False]])).tolist()
+    [[0.0, 1.0, 2.0]]
+    """
+    return np.asarray(ndimage.distance_transform_edt(~mask))
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """Polygons, packed: the corners of all in one array, and how many belong to each."""
+
+    corners: Float[np.ndarray, "corners 2"]  # (row, col)
+    sizes: tuple[int, ...]
+
+
+def pack(polygons: Sequence[Float[np.ndarray, "_ 2"]]) -> Shapes:
+    """Polygons as one array, which transforms treat at once.
+
+    >>> pack([np.zeros((3, 2)), np.ones((4, 2))]).sizes
+    (3, 4)
+    """
+    return Shapes(np.concatenate(polygons), tuple(map(len, polygons)))
+
+
+def fill(
+    shapes: Shapes, shape: tuple[int, int], scale: int | float = 1
+) -> Bool[np.ndarray, "rows cols"]:
+    """Which pixels of a `scale` times enlarged canvas of `shape` lie in any of the polygons.
+
+    >>> int(fill(pack([rectangle((4.0, 2.0), 0.0, 3.0, 2.0)]), (8, 8)).sum())
+    12
+    """
+    canvas = Image.new("L", (int(shape[1] * scale), int(shape[0] * scale)))
+    pen = ImageDraw.Draw(canvas)
+    flat = (shapes.corners[:, ::-1] * scale).ravel().tolist()
+    start = 0
+    for size in shapes.sizes:
+        pen.polygon(flat[start : start + 2 * size], fill=1)
+        start += 2 * size
+    return np.asarray(canvas) > 0
+
+
+def reduce_by(
+    picture: UInt8[np.ndarray, "rows cols"], scale: int
+) -> UInt8[np.ndarray, "small_rows small_cols"]:
+    """Reduce by a whole factor with the Lanczos window.
+
+    >>> reduce_by(np.full((4, 4), 255, np.uint8), 2).tolist()
+    [[255, 255], [255, 255]]
+    """
+    size = (picture.shape[1] // scale, picture.shape[0] // scale)
+    return np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.LANCZOS))
+
+
+@functools.lru_cache(maxsize=1024)
+def stroke_sprite(
+    angle: float, length: float, width: float, scale: int, radius: int
+) -> UInt8[np.ndarray, "side side"]:
+    """Grey picture of a stroke that leaves the centre pixel along `angle`.
+
+    The picture has side 2 radius + 1. It is shared between calls, hence read-only.
+
+    >>> sprite = stroke_sprite(0.0, 5.0, 2.0, 2, 9)
+    >>> sprite.shape, int(sprite[9, 12])
+    ((19, 19), 255)
+    """
+    side = 2 * radius + 1
+    # The centre of the middle pixel is the corner of four enlarged ones; PIL fills the pixels on
+    # the edge too, which makes a stroke half an enlarged pixel wider.
+    corners = rectangle((radius + 0.25, radius + 0.25), angle, length, width - 0.5 / scale)
+    sprite = reduce_by(fill(pack([corners]), (side, side), scale).astype(np.uint8) * 255, scale)
+    sprite.flags.writeable = False
+    return sprite
+
+
+@functools.lru_cache(maxsize=16)
+def disc_sprite(radius: float, scale: int, margin: int) -> UInt8[np.ndarray, "side side"]:
+    """Grey picture of a filled disc around the centre pixel, `margin` pixels of dark around it.
+
+    >>> disc_sprite(5.0, 2, 3).shape
+    (17, 17)
+    """
+    half = int(np.ceil(radius)) + margin
+    side = 2 * half + 1
+    grid = (np.arange(side * scale) + 0.5) / scale - half - 0.5
+    inside = grid[:, None] ** 2 + grid[None] ** 2 <= (radius + 0.25) ** 2
+    sprite = reduce_by(inside.astype(np.uint8) * 255, scale)
+    sprite.flags.writeable = False
+    return sprite
+
+
+def stamp(
+    picture: UInt8[np.ndarray, "rows cols"],
+    sprite: UInt8[np.ndarray, "side side"],
+    row: int,
+    col: int,
+) -> None:
+    """Lay a sprite's maximum over the caller's own picture, centred at (row, col); clips at edges.
+
+    >>> canvas = np.zeros((5, 5), np.uint8)
+    >>> stamp(canvas, np.full((3, 3), 9, np.uint8), 0, 4)
+    >>> int((canvas == 9).sum())
+    4
+    """
+    half = sprite.shape[0] // 2
+    top, left = max(row - half, 0), max(col - half, 0)
+    bottom, right = min(row + half + 1, picture.shape[0]), min(col + half + 1, picture.shape[1])
+    part = sprite[top - row + half : bottom - row + half, left - col + half : right - col + half]
+    window = picture[top:bottom, left:right]
+    np.maximum(window, part, out=window)

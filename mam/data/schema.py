@@ -1,0 +1,269 @@
+"""The data sets' rows: as Python values, and as parquet records with Hugging Face metadata."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from jaxtyping import Bool, Int, Shaped, UInt8
+
+from mam.data.images import decode, encode_png
+
+
+class Stroke(NamedTuple):
+    """One stroke of a contour: it leaves (row, col) along `angle` (radians, rows point down).
+
+    The first stroke of a contour starts at its origin; every later one starts at its far tip and
+    its angle points back along the contour, as in the published generator.
+    """
+
+    row: int
+    col: int
+    angle: float
+
+
+@dataclass(frozen=True, eq=False)
+class PathfinderRow:
+    """A pathfinder image: are the two markers on the same contour?"""
+
+    image: UInt8[np.ndarray, "rows cols"]  # with markers
+    clean: UInt8[np.ndarray, "rows cols"]  # without
+    contours: UInt8[np.ndarray, "rows cols"]  # 0 or contour number; 1 and 2 are the long ones
+    label: int  # 1 = same contour
+    markers: Int[np.ndarray, "2 2"]  # (row, col) of each
+    segments: tuple[tuple[Stroke, ...], ...]  # strokes of every contour, in order
+
+
+@dataclass(frozen=True, eq=False)
+class CabcRow:
+    """A cABC image: are the two ring markers on the same letter?"""
+
+    image: UInt8[np.ndarray, "rows cols"]  # with ring markers
+    letters: UInt8[np.ndarray, "rows cols"]  # bit 0 letter A, bit 1 letter B
+    label: int  # 1 = same letter
+    categories: Int[np.ndarray, "2"]  # 0..25 for A..Z
+    markers: Int[np.ndarray, "2 2"]  # (row, col) of each
+
+
+@dataclass(frozen=True, eq=False)
+class CurvesRow:
+    """Crossing curves: which pixels belong to which?"""
+
+    mask: Bool[np.ndarray, "rows cols"]
+    labels: UInt8[np.ndarray, "rows cols"]  # 0 or curve number, the upper curve owns a crossing
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectRow:
+    """A photograph with the mask of one object."""
+
+    image: UInt8[np.ndarray, "rows cols 3"]
+    mask: Bool[np.ndarray, "rows cols"]
+    name: str
+    scene: str
+    frame: int
+
+
+@dataclass(frozen=True, eq=False)
+class PictureRow:
+    """A picture from a folder or a file, with its mask where there is one."""
+
+    image: Shaped[np.ndarray, "rows cols *channels"]
+    mask: Bool[np.ndarray, "rows cols"] | None
+    name: str
+
+
+Row = PathfinderRow | CabcRow | CurvesRow | ObjectRow
+
+_IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+_POINTS = pa.list_(pa.list_(pa.int64()))
+COLUMNS: Mapping[type, Mapping[str, pa.DataType]] = {
+    PathfinderRow: {
+        "image": _IMAGE,
+        "clean": _IMAGE,
+        "contours": _IMAGE,
+        "label": pa.int64(),
+        "markers": _POINTS,
+        "segments": pa.string(),
+    },
+    CabcRow: {
+        "image": _IMAGE,
+        "letters": _IMAGE,
+        "label": pa.int64(),
+        "categories": pa.list_(pa.int64()),
+        "markers": _POINTS,
+    },
+    CurvesRow: {"mask": _IMAGE, "labels": _IMAGE},
+    ObjectRow: {
+        "image": _IMAGE,
+        "mask": _IMAGE,
+        "name": pa.string(),
+        "scene": pa.string(),
+        "frame": pa.int64(),
+    },
+}
+
+
+def _feature(kind: pa.DataType) -> Any:
+    """The Hugging Face feature of a column type."""
+    if kind == _IMAGE:
+        return {"_type": "Image"}
+    if pa.types.is_list(kind):
+        return {"feature": _feature(kind.value_type), "_type": "List"}
+    return {"dtype": str(kind), "_type": "Value"}
+
+
+def schema_of(row_type: type, extra: Mapping[str, str] | None = None) -> pa.Schema:
+    """The parquet schema of a kind of row, with the metadata `datasets.load_dataset` reads.
+
+    >>> schema_of(CurvesRow).names
+    ['mask', 'labels']
+    """
+    columns = COLUMNS[row_type]
+    features = {name: _feature(kind) for name, kind in columns.items()}
+    metadata = {"huggingface": json.dumps({"info": {"features": features}}), **(extra or {})}
+    return pa.schema(list(columns.items()), metadata=metadata)
+
+
+def _png(picture: Shaped[np.ndarray, "..."]) -> dict[str, bytes | None]:
+    ready = picture.astype(np.uint8) * 255 if picture.dtype == bool else picture
+    return {"bytes": encode_png(ready), "path": None}
+
+
+def to_record(row: Row) -> dict[str, Any]:
+    """A row as the plain values that the parquet file holds.
+
+    >>> row = CurvesRow(np.eye(2, dtype=bool), np.eye(2, dtype=np.uint8))
+    >>> sorted(to_record(row))
+    ['labels', 'mask']
+    """
+    record: dict[str, Any] = {}
+    for name, kind in COLUMNS[type(row)].items():
+        value = getattr(row, name)
+        if kind == _IMAGE:
+            record[name] = _png(value)
+        elif name == "segments":
+            record[name] = json.dumps(
+                [[[s.row, s.col, round(s.angle, 4)] for s in c] for c in value]
+            )
+        else:
+            record[name] = value.tolist() if isinstance(value, np.ndarray) else value
+    return record
+
+
+def kind_of(names: list[str], where: str) -> type:
+    """The kind of row that a file with these columns holds.
+
+    >>> kind_of(["labels", "mask", "name"], "ropes.parquet").__name__
+    'CurvesRow'
+    """
+    for row_type, columns in COLUMNS.items():
+        if set(columns) <= set(names):
+            return row_type
+    nearest = max(COLUMNS, key=lambda row_type: len(set(COLUMNS[row_type]) & set(names)))
+    missing = [name for name in COLUMNS[nearest] if name not in names]
+    raise ValueError(
+        f"{where}: missing column {', '.join(map(repr, missing))}; "
+        f"the file has {', '.join(map(repr, names)) or 'no columns'}"
+    )
+
+
+def check_types(row_type: type, schema: pa.Schema, where: str) -> None:
+    """Refuse a file whose columns have other types than the rows need, before any row is read."""
+    for name, wanted in COLUMNS[row_type].items():
+        found = schema.field(name).type
+        if not _fits(found, wanted):
+            raise ValueError(f"{where}: column {name!r} has type {found}, it must be {wanted}")
+
+
+def _fits(found: pa.DataType, wanted: pa.DataType) -> bool:
+    if pa.types.is_struct(wanted):
+        if not pa.types.is_struct(found) or found.get_field_index("bytes") < 0:
+            return False
+        held = found.field("bytes").type
+        return pa.types.is_binary(held) or pa.types.is_large_binary(held)
+    if pa.types.is_list(wanted):
+        lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+        return any(test(found) for test in lists) and _fits(found.value_type, wanted.value_type)
+    if pa.types.is_string(wanted):
+        return pa.types.is_string(found) or pa.types.is_large_string(found)
+    return pa.types.is_integer(found)
+
+
+def from_record(row_type: type, record: Mapping[str, Any], where: str) -> Row:
+    """A row from a parquet record; `where` (file and row) is named in errors.
+
+    >>> row = CurvesRow(np.eye(2, dtype=bool), np.eye(2, dtype=np.uint8))
+    >>> from_record(CurvesRow, to_record(row), "here").labels.tolist()
+    [[1, 0], [0, 1]]
+    """
+    values = {}
+    for name, kind in COLUMNS[row_type].items():
+        spot = f"{where}, column {name!r}"
+        if record[name] is None:
+            raise ValueError(f"{spot}: the value is missing (null)")
+        if kind == _IMAGE:
+            values[name] = _picture(row_type, name, record[name], spot)
+        elif name == "segments":
+            values[name] = parse_segments(record[name], spot)
+        elif pa.types.is_list(kind):
+            values[name] = _numbers(record[name], (2, 2) if kind == _POINTS else (2,), spot)
+        else:
+            values[name] = record[name]
+    _agree(row_type, values, where)
+    return row_type(**values)
+
+
+def _agree(row_type: type, values: Mapping[str, Any], where: str) -> None:
+    """The pictures of a row have one size, and its markers lie on them."""
+    pictures = [name for name, kind in COLUMNS[row_type].items() if kind == _IMAGE]
+    size = values[pictures[0]].shape[:2]
+    for name in pictures[1:]:
+        if values[name].shape[:2] != size:
+            raise ValueError(
+                f"{where}, column {name!r}: size {values[name].shape[:2]} differs from "
+                f"{pictures[0]!r}, {size}"
+            )
+    markers = values.get("markers")
+    if markers is not None and ((markers < 0) | (markers >= size)).any():
+        raise ValueError(f"{where}, column 'markers': {markers.tolist()} lies outside {size}")
+
+
+def _picture(row_type: type, name: str, cell: Mapping[str, Any], spot: str) -> Any:
+    if not cell.get("bytes"):
+        raise ValueError(f"{spot}: the image has no bytes")
+    pixels = decode(cell["bytes"], spot)
+    if row_type is ObjectRow and name == "image":
+        if pixels.ndim != 3:
+            pixels = np.repeat(pixels[..., None], 3, axis=2)
+        return pixels[..., :3]
+    if pixels.ndim != 2 or pixels.dtype != np.uint8:
+        raise ValueError(f"{spot}: an 8-bit grey image is needed, found {pixels.shape}")
+    return pixels > 0 if name == "mask" else pixels
+
+
+def _numbers(value: Any, shape: tuple[int, ...], spot: str) -> Int[np.ndarray, "..."]:
+    try:
+        found = np.array(value, dtype=np.int64)
+    except (TypeError, ValueError):
+        found = np.zeros(0, np.int64)
+    if found.shape != shape:
+        raise ValueError(f"{spot}: needs whole numbers of shape {shape}, found {value!r}")
+    return found
+
+
+def parse_segments(text: str, spot: str) -> tuple[tuple[Stroke, ...], ...]:
+    """The strokes of every contour from their JSON form.
+
+    >>> parse_segments("[[[5, 6, 0.5]]]", "row 0")
+    ((Stroke(row=5, col=6, angle=0.5),),)
+    """
+    try:
+        return tuple(
+            tuple(Stroke(int(row), int(col), float(angle)) for row, col, angle in contour)
+            for contour in json.loads(text)
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{spot}: not a JSON list of contours of strokes ({error})") from None

@@ -1,0 +1,1 @@
+"""Drawing: arrays in, pictures out."""

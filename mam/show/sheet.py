@@ -1,0 +1,116 @@
+"""Contact sheets: rows of a data set side by side with what is known about them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Shaped, UInt8
+from PIL import Image, ImageDraw
+
+from mam.data.images import grey
+from mam.data.published import PublishedPathfinderRow
+from mam.data.readers import AnyRow
+from mam.data.schema import CabcRow, CurvesRow, ObjectRow, PathfinderRow
+
+Picture = UInt8[np.ndarray, "_ _ 3"]
+
+_CAPTION = 14  # px of a panel row's caption
+_GAP = 4  # px between panels
+# Colours that stay apart for most colour-blind eyes (Okabe and Ito), then greys.
+_PALETTE = np.array(
+    [
+        [230, 159, 0],
+        [86, 180, 233],
+        [0, 158, 115],
+        [240, 228, 66],
+        [0, 114, 178],
+        [213, 94, 0],
+        [204, 121, 167],
+        [150, 150, 150],
+    ],
+    np.uint8,
+)
+
+
+def colour_labels(labels: UInt8[np.ndarray, "rows cols"]) -> Picture:
+    """A colour for every number, black for 0.
+
+    >>> colour_labels(np.array([[0, 1]], np.uint8)).tolist()
+    [[[0, 0, 0], [230, 159, 0]]]
+    """
+    colours = np.concatenate([np.zeros((1, 3), np.uint8), np.resize(_PALETTE, (255, 3))])
+    return colours[labels]
+
+
+def as_rgb(pixels: Shaped[np.ndarray, "rows cols *channels"]) -> Picture:
+    """Any picture as 8-bit RGB.
+
+    >>> as_rgb(np.array([[7]], np.uint8)).tolist()
+    [[[7, 7, 7]]]
+    """
+    if pixels.ndim == 3 and pixels.dtype == np.uint8:
+        return pixels[..., :3]
+    return np.repeat(grey(pixels)[..., None], 3, axis=2)
+
+
+def tint(picture: Picture, mask: Bool[np.ndarray, "rows cols"]) -> Picture:
+    """The picture with everything outside the mask darkened."""
+    return np.where(mask[..., None], picture, picture // 4).astype(np.uint8)
+
+
+def row_panels(row: AnyRow) -> tuple[str, list[Picture]]:
+    """A caption and the pictures that show one row."""
+    if isinstance(row, PathfinderRow):
+        caption = f"label {row.label}  markers {row.markers.tolist()}"
+        return caption, [as_rgb(row.image), colour_labels(row.contours)]
+    if isinstance(row, CabcRow):
+        names = "".join(chr(ord("A") + int(c)) for c in row.categories)
+        return f"label {row.label}  {names}", [as_rgb(row.image), colour_labels(row.letters)]
+    if isinstance(row, CurvesRow):
+        mask = as_rgb(row.mask.astype(np.uint8) * 255)
+        return f"{int(row.labels.max())} curves", [mask, colour_labels(row.labels)]
+    if isinstance(row, ObjectRow):
+        image = as_rgb(row.image)
+        return f"{row.scene} frame {row.frame} {row.name}", [image, tint(image, row.mask)]
+    image = as_rgb(row.image)
+    if isinstance(row, PublishedPathfinderRow):
+        return f"{row.name} label {row.label}  markers {row.markers.tolist()}", [image]
+    return row.name, [image] if row.mask is None else [image, tint(image, row.mask)]
+
+
+def contact_sheet(entries: Sequence[tuple[str, Sequence[Picture]]], columns: int = 3) -> Picture:
+    """One picture of many: `columns` entries side by side, each a caption over its panels.
+
+    >>> black = np.zeros((20, 30, 3), np.uint8)
+    >>> contact_sheet([("one", [black]), ("two", [black])], columns=2).shape
+    (42, 72, 3)
+    """
+    if not entries:
+        raise ValueError("a contact sheet needs at least one row")
+    blocks = [_block(caption, panels) for caption, panels in entries]
+    height = max(block.shape[0] for block in blocks) + _GAP
+    width = max(block.shape[1] for block in blocks) + _GAP
+    columns = min(columns, len(blocks))
+    lines = -(-len(blocks) // columns)
+    sheet = np.full((lines * height + _GAP, columns * width + _GAP, 3), 40, np.uint8)
+    for index, block in enumerate(blocks):
+        top = index // columns * height + _GAP
+        left = index % columns * width + _GAP
+        sheet[top : top + block.shape[0], left : left + block.shape[1]] = block
+    return sheet
+
+
+def _block(caption: str, panels: Sequence[Picture]) -> Picture:
+    """Panels side by side under their caption."""
+    height = max(panel.shape[0] for panel in panels)
+    width = sum(panel.shape[1] for panel in panels) + _GAP * (len(panels) - 1)
+    block = np.full((height + _CAPTION, width, 3), 40, np.uint8)
+    left = 0
+    for panel in panels:
+        block[_CAPTION : _CAPTION + panel.shape[0], left : left + panel.shape[1]] = panel
+        left += panel.shape[1] + _GAP
+    strip = Image.fromarray(np.ascontiguousarray(block[:_CAPTION]))
+    # The built-in bitmap font knows Latin-1 only.
+    text = caption.encode("latin-1", "replace").decode("latin-1")
+    ImageDraw.Draw(strip).text((2, 1), text, fill=(230, 230, 230))
+    block[:_CAPTION] = np.asarray(strip)
+    return block
