@@ -118,11 +118,11 @@ def from_variables(wiring: Wiring, evidence: Store, known: Incoming, messages: S
 
     Where a variable has at most two factors its partner's message is read directly.
     """
-    direct = [all(port.partner is not None for port in ports) for ports in wiring.ports]
-    if all(direct):
-        there: Incoming = wiring.ports  # type: ignore[assignment]  # beliefs are not needed
-    else:
-        there = to_factors(wiring, beliefs(wiring, evidence, messages), messages)
+    direct = all(port.partner is not None for ports in wiring.ports for port in ports)
+    # Where all ports read partners, no belief is wanted.
+    summed = (
+        known if direct else to_factors(wiring, beliefs(wiring, evidence, messages), messages)
+    )
 
     def read(port: PortWiring, summed: Array, evidence: Array) -> Array:
         if port.partner is None:
@@ -130,7 +130,7 @@ def from_variables(wiring: Wiring, evidence: Store, known: Incoming, messages: S
         said = messages[port.kind].at[port.partner].get(mode="fill", fill_value=0.0)
         return normal(evidence + said, wiring.states[port.kind])
 
-    return map_ports(wiring, read, there, known)
+    return map_ports(wiring, read, summed, known)
 
 
 def from_factors(
