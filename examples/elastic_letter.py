@@ -44,7 +44,7 @@ def main() -> None:
     print(solution.explain())
 
     model, parts = elastic.literal(absent=ABSENT)
-    literal = solve(model.graph, parts, iterations=500, restarts=4)
+    literal = solve(model.graph, parts, iterations=500)
     # The parts that are not there: all but one of the nine places of each vertex.
     constant = ABSENT * (4 * 9 - 4)
     places = literal["part"][:-1].reshape(4, 9).argmax(1)
