@@ -39,6 +39,20 @@ def _root(
     pass
 
 
+@app.command("quickstart")
+def _quickstart(
+    out: Annotated[
+        Path, typer.Option(help="Where the picture of the factor graph goes: .png, .pdf or .svg.")
+    ] = Path("mam-quickstart.png"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Solve a first model, prove the answer optimal, and draw it."""
+    from mam.commands.quickstart import quickstart
+
+    found = quickstart(out)
+    typer.echo(found.as_json() if as_json else found.as_text())
+
+
 @app.command("solve")
 def _solve(
     file: Annotated[Path, typer.Argument(help="A model in the UAI format.")],

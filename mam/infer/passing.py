@@ -120,9 +120,7 @@ def from_variables(wiring: Wiring, evidence: Store, known: Incoming, messages: S
     """
     direct = all(port.partner is not None for ports in wiring.ports for port in ports)
     # Where all ports read partners, no belief is wanted.
-    summed = (
-        known if direct else to_factors(wiring, beliefs(wiring, evidence, messages), messages)
-    )
+    summed = known if direct else to_factors(wiring, beliefs(wiring, evidence, messages), messages)
 
     def read(port: PortWiring, summed: Array, evidence: Array) -> Array:
         if port.partner is None:

@@ -40,11 +40,15 @@ class MarkovAttentionModel:
             self.graph, x, y, given or {}, hidden=flags, others=others, method=method
         )
 
-    def draw(self, axes: Any = None) -> Any:
-        """Draw the factor graph with matplotlib and return the axes."""
+    def draw(self, axes: Any = None, values: Any = None) -> Any:
+        """Draw the factor graph with matplotlib and return the axes.
+
+        ``values`` are states to show, such as ``solution.values``: what is OFF is drawn pale.
+        """
         from mam.models.draw import draw_factor_graph
 
-        return draw_factor_graph(self.graph, self.attention.flags(len(self.graph.states)), axes)
+        flags = self.attention.flags(len(self.graph.states))
+        return draw_factor_graph(self.graph, flags, axes, values)
 
 
 class MamBuilder:
