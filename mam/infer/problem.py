@@ -8,7 +8,7 @@ import numpy as np
 from mam.factors.limits import limit
 from mam.graph import CompiledGraph, FactorGraph, compile_graphs, pack_evidence
 from mam.graph.evidence import Evidence, as_difference
-from mam.infer.passing import Store
+from mam.infer.passing import HostStore
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,13 @@ class Problem:
         """Which graph each variable of a class belongs to (padding: past the last)."""
         return np.asarray(self.compiled.wiring.instance[kind])
 
-    def clamped(self, fixed: Sequence[np.ndarray], states: Sequence[np.ndarray]) -> Store:
+    def has_factors(self, kind: int) -> np.ndarray:
+        """Which variables of a class any factor is connected to."""
+        wiring = self.compiled.wiring
+        first = [np.asarray(slots[0]) for slots in wiring.slots[kind]]
+        return np.concatenate(first) < wiring.store_sizes[kind]
+
+    def clamped(self, fixed: Sequence[np.ndarray], states: Sequence[np.ndarray]) -> HostStore:
         """Return the evidence with some variables fixed to given states."""
         result = []
         for evidence, mine, chosen in zip(self.evidence, fixed, states, strict=True):

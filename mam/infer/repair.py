@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mam.infer.passing import Store
+from mam.infer.passing import HostStore, Store
 from mam.infer.problem import Problem, margins
 
 _ROUNDS = 12
 
-Propagate = Callable[[Store, Store, np.ndarray], tuple[Store, Store]]
+Propagate = Callable[[HostStore, Store, np.ndarray], tuple[Store, Store]]
 
 
 def decimate(
@@ -32,7 +32,7 @@ def decimate(
     fixed = [np.zeros(len(evidence), bool) for evidence in problem.evidence]
     states = [np.zeros(len(evidence), np.int32) for evidence in problem.evidence]
     base = _with_noise(problem, noise, seed)
-    evidence: Store = base.evidence
+    evidence: HostStore = base.evidence
     for _ in range(_ROUNDS):
         messages, beliefs = propagate(evidence, messages, wanted)
         host = [np.asarray(belief) for belief in beliefs]

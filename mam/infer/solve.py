@@ -16,11 +16,10 @@ from mam.infer import evaluate, passing
 from mam.infer.dual import DualDescent
 from mam.infer.loop import Info, run
 from mam.infer.messages import BeliefPropagation
-from mam.infer.passing import Store
+from mam.infer.passing import HostStore, Store
 from mam.infer.problem import Problem, margins
 from mam.infer.repair import decimate
 from mam.infer.solution import Solution
-
 
 # Iterations between two looks whether messages still move.
 _STRIDE = 5
@@ -42,7 +41,7 @@ class Options:
     precision: str = "single"  # or "double"
     repair: bool = True
     bound: bool = False
-    bound_steps: int = 200  # looks at the bound at most; each follows 10 pairs of passes
+    bound_steps: int = 500  # looks at the bound at most; each follows 10 pairs of passes
     bound_tolerance: float = 1e-7  # a bound that falls by less rests
 
     def __post_init__(self) -> None:
@@ -221,16 +220,17 @@ def _of_restart(
 
 
 def _repaired(problem: Problem, answer: _Answer, options: Options) -> _Answer:
-    """Repair the graphs whose answer is infeasible or whose messages did not come to rest."""
+    """Repair graphs whose answer is infeasible or tied, or whose messages did not come to rest."""
     graphs = len(problem.compiled.graphs)
     wanted = ~np.isfinite(answer.score) | ~answer.converged
+    wanted |= _tied(problem, answer, 10 * options.tolerance)
     wanted[graphs:] = False
     if not wanted.any():
         return answer
     key = restart_keys(options.seed, 1)[0]
     settings = _settings(options, min(options.iterations, 50))
 
-    def propagate(evidence: Store, messages: Store, active: np.ndarray) -> tuple[Store, Store]:
+    def propagate(evidence: HostStore, messages: Store, active: np.ndarray) -> tuple[Store, Store]:
         with jax.enable_x64(options.precision == "double"):
             return _continue(
                 problem.compiled.wiring,
@@ -245,6 +245,15 @@ def _repaired(problem: Problem, answer: _Answer, options: Options) -> _Answer:
     noise = max(options.noise, options.tolerance)
     states = decimate(problem, answer.messages, wanted, propagate, noise, options.seed)
     return answer.improved(problem, states)
+
+
+def _tied(problem: Problem, answer: _Answer, margin: float) -> np.ndarray:
+    """Whether some variable of each graph that has factors is as good in another state."""
+    tied = np.zeros(len(answer.score) + 1, bool)
+    for kind, margins_of_kind in enumerate(answer.margins):
+        close = (margins_of_kind <= margin) & problem.has_factors(kind)
+        tied[np.minimum(problem.instance_of(kind)[close], len(answer.score))] = True
+    return tied[:-1]
 
 
 @jax.jit
@@ -296,7 +305,7 @@ def _descend(
     return state.bound, state.states
 
 
-def _one(states: Sequence[np.ndarray]) -> Store:
+def _one(states: Sequence[np.ndarray]) -> HostStore:
     return tuple(values[None] for values in states)
 
 
