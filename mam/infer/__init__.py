@@ -2,9 +2,10 @@
 
 from mam.infer.exact import Exact, enumerate_exactly
 from mam.infer.marginals import Marginals, log_partition, marginals
+from mam.infer.options import Options
 from mam.infer.sample import sample
 from mam.infer.solution import Solution
-from mam.infer.solve import Options, solve
+from mam.infer.solve import solve
 from mam.infer.unrolled import propagate
 
 __all__ = [
