@@ -17,7 +17,7 @@ ITERATIONS = 50
 
 def per_sweep(run: Callable[[int], object]) -> float:
     """Seconds for one sweep: what more of them take, so that starting costs nothing."""
-    few, many = (seconds(lambda n=n: run(n), 5) for n in (10, 10 + ITERATIONS))
+    few, many = (seconds(lambda n=n: run(n), 25) for n in (10, 10 + ITERATIONS))
     return (many - few) / ITERATIONS
 
 

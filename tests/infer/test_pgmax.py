@@ -34,7 +34,9 @@ def beliefs(factors: Factors, evidence: np.ndarray) -> np.ndarray:
     builder.add("f", factors)
     graph = compile_graphs(builder.build())
     differences = (evidence[:, 1] - evidence[:, 0]).astype(np.float32)
-    return np.asarray(propagate(graph, {"x": jnp.asarray(differences)}, iterations=ITERATIONS, damping=0.0)["x"])
+    return np.asarray(
+        propagate(graph, {"x": jnp.asarray(differences)}, iterations=ITERATIONS, damping=0.0)["x"]
+    )
 
 
 def rival(make: object, evidence: np.ndarray) -> np.ndarray:

@@ -1,6 +1,5 @@
 """PGMax, where it can be installed, behind three functions."""
 
-import jax
 import numpy as np
 import pytest
 
