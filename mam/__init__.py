@@ -1,3 +1,83 @@
-"""Markov Attention Models: discrete MRFs with attention variables, solved by max-product."""
+"""Markov Attention Models: discrete MRFs with attention variables, solved by max-product.
+
+The names below are loaded when they are first used, so that ``import mam`` costs nothing.
+
+>>> import mam
+>>> builder = mam.GraphBuilder()
+>>> x = builder.variables("x", 2)
+>>> builder.add("agree", mam.Pairwise.of([x], [[1, 0], [0, 1]]))
+>>> mam.solve(builder.build(), {"x": [2, 0]})["x"].tolist()
+[1, 1]
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from mam.factors import And, Or, Pairwise, Pattern, PatternSet, Table, Window
+    from mam.graph import FactorGraph, GraphBuilder, compile_graphs
+    from mam.infer import (
+        Options,
+        Solution,
+        enumerate_exactly,
+        log_partition,
+        marginals,
+        propagate,
+        sample,
+        solve,
+    )
+    from mam.models import MamBuilder, MarkovAttentionModel, PartKind, part_attention_model
+
+_HOME = {
+    "mam.factors": ("And", "Or", "Pairwise", "Pattern", "PatternSet", "Table", "Window"),
+    "mam.graph": ("FactorGraph", "GraphBuilder", "compile_graphs"),
+    "mam.infer": (
+        "Options",
+        "Solution",
+        "enumerate_exactly",
+        "log_partition",
+        "marginals",
+        "propagate",
+        "sample",
+        "solve",
+    ),
+    "mam.models": ("MamBuilder", "MarkovAttentionModel", "PartKind", "part_attention_model"),
+}
+
+__all__ = [
+    "And",
+    "FactorGraph",
+    "GraphBuilder",
+    "MamBuilder",
+    "MarkovAttentionModel",
+    "Options",
+    "Or",
+    "Pairwise",
+    "PartKind",
+    "Pattern",
+    "PatternSet",
+    "Solution",
+    "Table",
+    "Window",
+    "compile_graphs",
+    "enumerate_exactly",
+    "log_partition",
+    "marginals",
+    "part_attention_model",
+    "propagate",
+    "sample",
+    "solve",
+]
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOME.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module 'mam' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

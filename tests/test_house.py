@@ -80,3 +80,10 @@ def test_help_imports_nothing_heavy() -> None:
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     )
     assert result.stdout.strip() == "[]"
+
+
+def test_every_public_name_can_be_loaded() -> None:
+    assert [name for name in mam.__all__ if getattr(mam, name).__name__ != name] == []
+    assert set(mam.__all__) <= set(dir(mam))
+    with pytest.raises(AttributeError, match="no attribute 'sovle'"):
+        _ = mam.sovle
