@@ -25,7 +25,7 @@ _Reduce = Callable[[int, np.ndarray], np.ndarray]
 
 
 def eliminate_max(
-    graph: FactorGraph, evidence: Evidence | None = None, *, largest: float = LARGEST_TABLE
+    graph: FactorGraph, evidence: Evidence | None = None, *, largest: int | float = LARGEST_TABLE
 ) -> tuple[np.ndarray, float]:
     """Return a best assignment and its score; of several best ones, always the same.
 
@@ -47,8 +47,8 @@ def eliminate_max(
     choices: dict[int, np.ndarray] = {}
 
     def best(variable: int, table: np.ndarray) -> np.ndarray:
-        choices[variable] = table.argmax(0).astype(np.min_scalar_type(len(table)))
-        return table.max(0)
+        choices[variable] = np.asarray(table.argmax(0), np.min_scalar_type(len(table)))
+        return np.asarray(table.max(0))
 
     score = _run(graph, unary, possible, plan, best)
     values = np.array([states[0] for states in possible], np.int64)
@@ -60,24 +60,28 @@ def eliminate_max(
 
 
 def eliminate_sum(
-    graph: FactorGraph, evidence: Evidence | None = None, *, largest: float = LARGEST_TABLE
+    graph: FactorGraph, evidence: Evidence | None = None, *, largest: int | float = LARGEST_TABLE
 ) -> float:
     """Return log Z, -inf if no assignment is possible; refuses like ``eliminate_max``.
 
     >>> from mam.graph import GraphBuilder
     >>> builder = GraphBuilder()
     >>> x = builder.variables("x", 100)
-    >>> round(eliminate_sum(builder.build()) / np.log(2), 6)
+    >>> round(eliminate_sum(builder.build()) / math.log(2), 6)
     100.0
     """
     unary = unary_scores(graph, evidence or {})
     possible = possible_states(unary)
     plan = order_of(graph, possible, largest)
-    return _run(graph, unary, possible, plan, lambda _, table: np.logaddexp.reduce(table, 0))
+
+    def summed(variable: int, table: np.ndarray) -> np.ndarray:
+        return np.asarray(np.logaddexp.reduce(table, 0))
+
+    return _run(graph, unary, possible, plan, summed)
 
 
 def exact_solution(
-    graph: FactorGraph, evidence: Evidence | None = None, *, largest: float = LARGEST_TABLE
+    graph: FactorGraph, evidence: Evidence | None = None, *, largest: int | float = LARGEST_TABLE
 ) -> Solution:
     """Return the answer of ``eliminate_max`` as a ``Solution`` whose bound is its score.
 
@@ -107,7 +111,7 @@ def _run(
 ) -> float:
     """Add up the tables of each variable in turn and reduce it out of them."""
     rank = {variable: i for i, variable in enumerate(plan.order)}
-    total = sum(float(s[p[0]]) for s, p in zip(unary, possible, strict=True) if len(p) == 1)
+    total = math.fsum(s[p[0]] for s, p in zip(unary, possible, strict=True) if len(p) == 1)
     buckets = {v: [((v,), unary[v][possible[v]])] for v in plan.order}
     for _, _, listing in listings(graph):
         scope, table = _dense(listing, possible, rank)

@@ -40,7 +40,7 @@ class Elimination:
 
 
 def plan_elimination(
-    graph: FactorGraph, evidence: Evidence | None = None, *, largest: float = LARGEST_TABLE
+    graph: FactorGraph, evidence: Evidence | None = None, *, largest: int | float = LARGEST_TABLE
 ) -> Elimination:
     """Choose an order; refuse with ``TooLarge`` if a table would have more entries than allowed.
 
@@ -65,7 +65,9 @@ def possible_states(unary: Sequence[np.ndarray]) -> list[np.ndarray]:
     return [np.flatnonzero(np.isfinite(scores)) for scores in unary]
 
 
-def order_of(graph: FactorGraph, possible: Sequence[np.ndarray], largest: float) -> Elimination:
+def order_of(
+    graph: FactorGraph, possible: Sequence[np.ndarray], largest: int | float
+) -> Elimination:
     """Plan as ``plan_elimination`` does, given the possible states of each variable."""
     sizes = [float(len(states)) for states in possible]
     near = _neighbours(graph, sizes, largest)
@@ -91,7 +93,9 @@ def order_of(graph: FactorGraph, possible: Sequence[np.ndarray], largest: float)
     return plan
 
 
-def _neighbours(graph: FactorGraph, sizes: list[float], largest: float) -> dict[int, set[int]]:
+def _neighbours(
+    graph: FactorGraph, sizes: list[float], largest: int | float
+) -> dict[int, set[int]]:
     """Return for each variable with a choice those that it shares a factor with."""
     near: dict[int, set[int]] = {v: set() for v, size in enumerate(sizes) if size > 1}
     for name, factors in graph.factors:
@@ -117,7 +121,7 @@ class _Net:
 
     near: dict[int, set[int]]
     sizes: list[float]
-    largest: float
+    largest: int | float
     steps: list[tuple[int, set[int]]]
 
     def entries(self, v: int) -> float:
@@ -157,7 +161,8 @@ class _Net:
         scopes = tuple((v, *sorted(around, key=rank.__getitem__)) for v, around in self.steps)
         tables = [math.prod(self.sizes[v] for v in scope) for scope in scopes]
         width = max((len(scope) - 1 for scope in scopes), default=0)
-        return Elimination(tuple(rank), scopes, width, max(tables, default=1.0), sum(tables))
+        largest, entries = max(tables, default=1.0), sum(tables, 0.0)
+        return Elimination(tuple(rank), scopes, width, largest, entries)
 
 
 def _min_fill(net: _Net) -> None:
