@@ -21,6 +21,7 @@ from mam.infer.exact import listings, unary_scores
 from mam.infer.order import LARGEST_TABLE, Elimination, order_of, possible_states
 from mam.infer.solution import Solution
 
+_Part = tuple[tuple[int, ...], np.ndarray]  # variables in the order they leave, one axis each
 _Reduce = Callable[[int, np.ndarray], np.ndarray]
 
 
@@ -112,7 +113,7 @@ def _run(
     """Add up the tables of each variable in turn and reduce it out of them."""
     rank = {variable: i for i, variable in enumerate(plan.order)}
     total = math.fsum(s[p[0]] for s, p in zip(unary, possible, strict=True) if len(p) == 1)
-    buckets = {v: [((v,), unary[v][possible[v]])] for v in plan.order}
+    buckets: dict[int, list[_Part]] = {v: [((v,), unary[v][possible[v]])] for v in plan.order}
     for _, _, listing in listings(graph):
         scope, table = _dense(listing, possible, rank)
         if scope:
@@ -132,9 +133,7 @@ def _run(
     return total
 
 
-def _dense(
-    listing: Listing, possible: Sequence[np.ndarray], rank: dict[int, int]
-) -> tuple[tuple[int, ...], np.ndarray]:
+def _dense(listing: Listing, possible: Sequence[np.ndarray], rank: dict[int, int]) -> _Part:
     """Return a factor as a table over possible states, its axes in the order they leave."""
     column = {int(v): i for i, v in enumerate(listing.variables)}
     scope = tuple(sorted((v for v in column if v in rank), key=rank.__getitem__))
