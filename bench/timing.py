@@ -5,18 +5,20 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 
 def seconds(function: Callable[[], object], repeats: int = 5) -> float:
-    """Median wall time of a call whose result is waited for, after one call to warm up."""
+    """Least wall time of a call whose result is waited for, after one call to warm up.
+
+    The least, because other work on the machine can only add to it.
+    """
     jax.block_until_ready(function())
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
         jax.block_until_ready(function())
         times.append(time.perf_counter() - start)
-    return float(np.median(times))
+    return min(times)
 
 
 def copy_bandwidth(megabytes: int) -> float:

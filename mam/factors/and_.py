@@ -18,7 +18,6 @@ from mam.factors.base import (
     Temperature,
     column_ports,
     pad_rows,
-    padded,
 )
 from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged, as_ids

@@ -10,8 +10,8 @@ import numpy as np
 # float32 has 24 bits: next to a stand-in of 1e4 a message still resolves 1e-3, and the potentials
 # of a typical model (below 1e3 in sum along any path) stay well clear of the stand-in.
 _SINGLE_LIMIT = 1e4
-# float64 resolves 1e-7 next to 1e9.
-_DOUBLE_LIMIT = 1e9
+# float64 resolves 1e-10 next to 1e6; a larger stand-in would put a floor under the dual bound.
+_DOUBLE_LIMIT = 1e6
 
 # A finite log potential may be at most this share of the limit, so that a handful of them cannot
 # be mistaken for an infinity.

@@ -41,6 +41,7 @@ from mam.factors.reduce import (
     leave_one_out,
     pick,
     soft_pair,
+    top_two,
 )
 
 
@@ -173,14 +174,15 @@ class OrBlock(Block):
 def _explain(parents: Array, temperature: Temperature) -> tuple[Array, Array, Array, Array]:
     """Return free and slack of all parents, and of all but each one."""
     if is_zero(temperature):
-        top, top_others = leave_one_out(parents, 0)
+        top, second = top_two(parents)
         gain = jnp.maximum(parents, 0.0)
         free = jnp.sum(gain, -1)
         # Only the largest gain can dwarf the rest; without it the rest is summed afresh.
-        is_largest = parents == top[:, None]
-        rest = jnp.sum(jnp.where(is_largest, 0.0, gain), -1)
-        alone = jnp.sum(is_largest, -1) == 1
-        free_others = jnp.where(is_largest & alone[:, None], rest[:, None], free[:, None] - gain)
+        below = parents < top[:, None]
+        rest = jnp.sum(jnp.where(below, gain, 0.0), -1)
+        without_top = jnp.where(second < top, rest, free - jnp.maximum(top, 0.0))
+        free_others = jnp.where(below, free[:, None] - gain, without_top[:, None])
+        top_others = jnp.where(below, top[:, None], second[:, None])
         return free, jnp.minimum(top, 0.0), free_others, jnp.minimum(top_others, 0.0)
     # log of the sum over parents of softplus(m / T): its exponential is log prod (1 + e^(m / T)).
     z = parents / temperature

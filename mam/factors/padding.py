@@ -85,10 +85,8 @@ def _is_bucket(name: str, label: str) -> bool:
 
 
 def _ladder(longest: int) -> list[int]:
-    """Four widths an octave: at most a quarter of a row is padding."""
-    steps = [1, 2, 3]
-    octave = 4
+    """Every width up to 8, then eight an octave: at most an eighth of a row is padding."""
+    steps = list(range(1, 9))
     while steps[-1] < longest:
-        steps += [octave * quarter // 4 for quarter in (4, 5, 6, 7)]
-        octave *= 2
+        steps += [steps[-1] * eighth // 8 for eighth in range(9, 17)]
     return steps

@@ -41,7 +41,15 @@ from mam.factors.limits import limit
 from mam.factors.padding import Padding
 from mam.factors.patterns import DensePatterns, PatternSet, SparsePatterns
 from mam.factors.ragged import Ragged, as_ids
-from mam.factors.reduce import finite, leave_one_out, pick, soft_maximum, soft_pair
+from mam.factors.reduce import (
+    finite,
+    is_zero,
+    leave_one_out,
+    pick,
+    soft_maximum,
+    soft_pair,
+    top_two,
+)
 
 
 @dataclass(frozen=True)
@@ -189,8 +197,7 @@ class PatternBlock(Block):
         part, *members = incoming
         theta = finite(pick(potentials, self.row))
         nonzero = self.patterns.nonzero
-        reduced = [leave_one_out(rows, temperature) for rows in members]
-        groups = self._groups([total for total, _ in reduced])
+        groups = self._groups([soft_maximum(rows, -1, temperature) for rows in members])
         # The part's message, less max(0, message) on both sides: see DensePatterns.combine.
         asked = jnp.where(
             nonzero, jnp.minimum(part, 0.0)[:, None], jnp.minimum(-part, 0.0)[:, None]
@@ -200,11 +207,9 @@ class PatternBlock(Block):
         on = self._extreme(unasked, nonzero, temperature)
         off = self._extreme(theta, ~nonzero, temperature)
         outgoing = [on - off]
-        for (_, others), index in zip(reduced, self.group, strict=True):
-            with_group = having.reshape(-1)[index][:, None]
-            without_group = lacking.reshape(-1)[index][:, None]
-            another = soft_pair(without_group, with_group + others, temperature)
-            outgoing.append(with_group - another)
+        for rows, index in zip(members, self.group, strict=True):
+            with_group, without_group = (x.reshape(-1)[index] for x in (having, lacking))
+            outgoing.append(_to_members(rows, with_group, without_group, temperature))
         return tuple(outgoing)
 
     def score(self, potentials: Array, states: Messages) -> Array:
@@ -228,3 +233,18 @@ class PatternBlock(Block):
 
     def _extreme(self, scores: Array, which: Array, temperature: Temperature) -> Array:
         return soft_maximum(jnp.where(which, scores, -limit(scores.dtype)), -1, temperature)
+
+
+def _to_members(
+    rows: Array, with_group: Array, without_group: Array, temperature: Temperature
+) -> Array:
+    """Return with - max(without, with + the best other member) for every member of a group."""
+
+    def against(others: Array) -> Array:
+        return with_group - soft_pair(without_group, with_group + others, temperature)
+
+    if is_zero(temperature):  # two values a row: one for the best member, one for all others
+        first, second = top_two(rows)
+        return jnp.where(rows < first[:, None], against(first)[:, None], against(second)[:, None])
+    with_group, without_group = with_group[:, None], without_group[:, None]
+    return against(leave_one_out(rows, temperature)[1])

@@ -42,6 +42,22 @@ def soft_pair(a: Array, b: Array, temperature: Temperature) -> Array:
     return temperature * jnp.logaddexp(a / temperature, b / temperature)
 
 
+def top_two(x: Float[Array, "*rows n"]) -> tuple[Array, Array]:
+    """Return the largest and the second largest entry of each row; at a tie they are equal.
+
+    Written with x < first throughout: XLA turns that into fast passes on CPU, whereas the same
+    with x == first or an argmax takes two to three times as long.
+
+    >>> [v.tolist() for v in top_two(jnp.array([[1.0, 3.0, 2.0], [4.0, 4.0, 0.0]]))]
+    [[3.0, 4.0], [2.0, 4.0]]
+    """
+    first = jnp.max(x, -1)
+    below = x < first[..., None]
+    second = jnp.max(jnp.where(below, x, -limit(x.dtype)), -1)
+    tops = jnp.sum(jnp.where(below, 0.0, 1.0).astype(x.dtype), -1)
+    return first, jnp.where(tops > 1, first, second)
+
+
 def leave_one_out(x: Float[Array, "*rows n"], temperature: Temperature) -> tuple[Array, Array]:
     """Return the soft maximum of each row, and for each entry that of the others in its row.
 
@@ -49,18 +65,17 @@ def leave_one_out(x: Float[Array, "*rows n"], temperature: Temperature) -> tuple
     >>> others.tolist()
     [[3.0, 2.0, 3.0]]
     """
-    first = jnp.max(x, -1, keepdims=True)
-    is_top = x == first
-    alone = is_top & (jnp.sum(is_top, -1, keepdims=True) == 1)
-    without_top = jnp.where(is_top, -limit(x.dtype), x)
-    second = soft_maximum(without_top, -1, temperature)[..., None]
+    first, second = (values[..., None] for values in top_two(x))
+    below = x < first
     if is_zero(temperature):
-        return first[..., 0], jnp.where(alone, second, first)
+        return first[..., 0], jnp.where(below, first, second)
     total = soft_maximum(x, -1, temperature)
-    # Every entry that is not alone at the top holds at most half of the total: no cancellation.
+    # An entry that is not alone at the top holds at most half of the total: no cancellation.
+    alone = ~below & (second < first)
     share = jnp.where(alone, -1.0, (x - total[..., None]) / temperature)
     rest = total[..., None] + temperature * jnp.log1p(-jnp.exp(share))
-    return total, jnp.where(alone, second, rest)
+    without = soft_maximum(jnp.where(below, x, -limit(x.dtype)), -1, temperature)[..., None]
+    return total, jnp.where(alone, without, rest)
 
 
 def sum_of_others(x: Float[Array, "*rows n"]) -> Float[Array, "*rows n"]:

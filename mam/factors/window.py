@@ -1,7 +1,8 @@
 r"""Elastic constraints between two positions on a grid.
 
 .. math::
-    f(u, v) = 0 \text{ if } \lVert v - u - \delta \rVert_\infty \le \gamma, \quad -\infty \text{ otherwise}
+    f(u, v) = 0 \text{ if } \lVert v - u - \delta \rVert_\infty \le \gamma,
+    \quad -\infty \text{ otherwise}
 
 A message is a sliding maximum of radius gamma, first along rows, then along columns, in
 log2(gamma) steps each; the (2 gamma + 1)^2 pairs are never listed.
@@ -25,7 +26,6 @@ from mam.factors.base import (
     Plan,
     Temperature,
     column_ports,
-    pad_rows,
     padded,
 )
 from mam.factors.limits import limit

@@ -6,6 +6,7 @@ stacked, and each remembers its instance. All of it is array work; nothing loops
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import jax
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from mam.factors import KINDS, Factors, Padding
 from mam.factors.limits import largest_finite
 from mam.graph.layout import FactorSet, wire
-from mam.graph.model import FactorGraph
+from mam.graph.model import FactorGraph, unknown
 from mam.graph.wiring import Wiring
 
 
@@ -50,14 +51,21 @@ class CompiledGraph:
                 )
         return tuple(values.astype(dtype) for values in self.potentials)
 
-    def with_potentials(self, new: Mapping[str, object]) -> "CompiledGraph":
+    def with_potentials(self, new: Mapping[str, Any]) -> "CompiledGraph":
         """Return the same structure with other log potentials for the named factor groups."""
         potentials = [values.copy() for values in self.potentials]
         for name, values in new.items():
+            self.check_factor_group(name)
             for target, group in zip(potentials, self.sets, strict=True):
                 for rows in group.rows(name):
                     target[rows] = np.reshape(values, target[rows].shape)
         return replace(self, potentials=tuple(potentials))
+
+    def check_factor_group(self, name: str) -> None:
+        """Raise ValueError if there is no factor group of this name."""
+        known = {part[1] for group in self.sets for part in group.parts}
+        if name not in known:
+            raise ValueError(unknown("factor group", name, sorted(known)))
 
     def gather(self, values: Sequence[np.ndarray]) -> np.ndarray:
         """Return per-class arrays as one array over the variables of the union."""

@@ -1,7 +1,7 @@
 """Factor graphs as a user writes them: named variables, named groups of factors."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -93,6 +93,25 @@ class FactorGraph:
             raise ValueError(
                 f"{label!r} names no single variable of {name!r} {group.shape}"
             ) from None
+
+    def observe(self, known: Mapping[str, int]) -> dict[str, np.ndarray]:
+        """Return evidence that puts single variables, named by label, into given states.
+
+        >>> builder = GraphBuilder()
+        >>> _ = builder.variables("x", 2)
+        >>> builder.build().observe({"x[1]": 1})["x"].tolist()
+        [[0.0, 0.0], [0.0, inf]]
+        """
+        evidence: dict[str, np.ndarray] = {}
+        for label, state in known.items():
+            variable = self.variable(label)
+            if not 0 <= state < self.states[variable]:
+                last = self.states[variable] - 1
+                raise ValueError(f"{self.label(variable)} has states 0 to {last}, not {state}")
+            group = self.group(self.label(variable).partition("[")[0])
+            scores = evidence.setdefault(group.name, np.zeros((*group.shape, group.states)))
+            scores.reshape(group.size, group.states)[variable - group.start, state] = np.inf
+        return evidence
 
     def split(self, values: np.ndarray) -> dict[str, np.ndarray]:
         """Cut an array over all variables into named arrays in the shape of their groups."""

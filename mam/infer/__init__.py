@@ -3,10 +3,11 @@
 from mam.infer.eliminate import eliminate_max, eliminate_sum, exact_solution
 from mam.infer.exact import Exact, TooLarge, enumerate_exactly
 from mam.infer.marginals import Marginals, log_partition, marginals
+from mam.infer.options import Options
 from mam.infer.order import Elimination, plan_elimination
 from mam.infer.sample import sample
 from mam.infer.solution import Solution
-from mam.infer.solve import Options, solve
+from mam.infer.solve import solve
 from mam.infer.unrolled import propagate
 
 __all__ = [

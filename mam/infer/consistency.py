@@ -12,8 +12,9 @@ import numpy as np
 from mam.factors.limits import limit
 from mam.graph import CompiledGraph, FactorGraph, compile_graphs
 from mam.graph.evidence import Evidence, group_scores
+from mam.infer.options import Options
 from mam.infer.problem import Problem
-from mam.infer.solve import Options, propagate_restarts
+from mam.infer.restarts import propagate_restarts
 
 _HARD = Options(damping=0.0, noise=0.0, iterations=1000, precision="double")
 

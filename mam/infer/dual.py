@@ -24,13 +24,16 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from mam.factors.base import Leaf
 from mam.graph import PortWiring, Wiring
 from mam.infer import passing
 from mam.infer.evaluate import dual_bound, negated, total_score
 from mam.infer.passing import Incoming, Store
+
+# A bound may stand still for some passes while the messages under it go on moving.
+_PATIENCE = 20
 
 
 class DualState(NamedTuple):
@@ -40,6 +43,7 @@ class DualState(NamedTuple):
     bound: Float[Array, " instances"]
     score: Float[Array, " instances"]
     states: Store
+    stalled: Int[Array, " instances"]  # looks since the bound last fell
 
 
 @jax.tree_util.register_dataclass
@@ -62,7 +66,8 @@ class DualDescent:
     def init(self, messages: Store) -> DualState:
         """Start from given messages."""
         states = decode(passing.beliefs(self.wiring, self.evidence, messages))
-        return DualState(messages, self._bound(messages), self._score(states), states)
+        stalled = jnp.zeros(self.instances, jnp.int32)
+        return DualState(messages, self._bound(messages), self._score(states), states, stalled)
 
     def step(
         self, state: DualState, active: Bool[Array, " instances"], iteration: Array
@@ -83,8 +88,9 @@ class DualDescent:
             for instance, new, old in zip(self.wiring.instance, states, state.states, strict=True)
         )
         best = jnp.maximum(score, state.score)
-        still = (state.bound - bound > self.tolerance) & (bound - best > self.tolerance)
-        return DualState(messages, bound, best, kept), still
+        stalled = jnp.where(state.bound - bound > self.tolerance, 0, state.stalled + 1)
+        still = (stalled < _PATIENCE) & (bound - best > self.tolerance)
+        return DualState(messages, bound, best, kept, stalled), still
 
     def _factor_pass(self, messages: Store) -> Store:
         wiring = self.wiring

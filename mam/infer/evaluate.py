@@ -15,7 +15,7 @@ from jaxtyping import Array
 from mam.factors.reduce import as_scores
 from mam.graph import CompiledGraph, Wiring
 from mam.infer import passing
-from mam.infer.passing import Store
+from mam.infer.passing import HostStore, Store
 
 
 def scores_by_factor(wiring: Wiring, potentials: Store, states: Store) -> tuple[Array, ...]:
@@ -83,7 +83,7 @@ def _score_many(
 
 
 def score(
-    compiled: CompiledGraph, evidence: Sequence[np.ndarray], states: Store
+    compiled: CompiledGraph, evidence: Sequence[np.ndarray], states: HostStore
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """Return scores ``(restarts, graphs)`` and factor scores of states with a restart axis."""
     with jax.enable_x64(True):
@@ -91,17 +91,3 @@ def score(
             compiled.wiring, compiled.potentials, tuple(evidence), states
         )
     return np.asarray(total), [np.asarray(scores) for scores in by_factor]
-
-
-@jax.jit
-def _bound(wiring: Wiring, potentials: Store, evidence: Store, messages: Store) -> Array:
-    return dual_bound(wiring, potentials, evidence, messages)
-
-
-def bound(
-    compiled: CompiledGraph, evidence: Sequence[np.ndarray], messages: Sequence[np.ndarray]
-) -> np.ndarray:
-    """Return the dual bound of each graph at the given messages, whatever their precision."""
-    double = tuple(np.asarray(store, np.float64) for store in messages)
-    with jax.enable_x64(True):
-        return np.asarray(_bound(compiled.wiring, compiled.potentials, tuple(evidence), double))

@@ -25,9 +25,10 @@ from mam.infer.eliminate import eliminate_sum
 from mam.infer.exact import TooLarge, enumerate_exactly
 from mam.infer.loop import Info, run
 from mam.infer.messages import BeliefPropagation
+from mam.infer.options import Options
 from mam.infer.passing import Store
 from mam.infer.problem import Problem
-from mam.infer.solve import Options, restart_keys
+from mam.infer.restarts import restart_keys
 
 
 @dataclass(frozen=True)

@@ -74,14 +74,14 @@ class BeliefPropagation:
         return passing.beliefs(self.wiring, self.evidence, messages)
 
     def step(
-        self, messages: Store, active: Bool[Array, " instances"], iteration: Int[Array, ""]
+        self, state: Store, active: Bool[Array, " instances"], iteration: Int[Array, ""]
     ) -> tuple[Store, Bool[Array, " instances"]]:
         """Make ``stride`` iterations; the last one tells whether an instance still moves."""
 
         def before(i: Array, store: Store) -> Store:
             return self._iterate(store, active, iteration * self.stride + i)
 
-        last = self.stride - 1
+        messages, last = state, self.stride - 1
         # Unrolled, the loop need not copy its messages from one iteration to the next.
         large = sum(self.wiring.store_sizes) > _LARGE
         if last:

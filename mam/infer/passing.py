@@ -15,7 +15,8 @@ from mam.factors.base import Temperature
 from mam.factors.limits import limit
 from mam.graph import PortWiring, Wiring
 
-Store = tuple[Array | np.ndarray, ...]
+Store = tuple[Array, ...]
+HostStore = tuple[np.ndarray, ...]  # the same on the host
 Incoming = tuple[tuple[Array, ...], ...]  # for each block, for each port
 
 

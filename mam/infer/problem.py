@@ -5,10 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mam.factors.limits import limit
 from mam.graph import CompiledGraph, FactorGraph, compile_graphs, pack_evidence
 from mam.graph.evidence import Evidence, as_difference
-from mam.infer.passing import Store
 
 
 @dataclass(frozen=True)
@@ -41,27 +39,31 @@ class Problem:
         """Which graph each variable of a class belongs to (padding: past the last)."""
         return np.asarray(self.compiled.wiring.instance[kind])
 
-    def clamped(self, fixed: Sequence[np.ndarray], states: Sequence[np.ndarray]) -> Store:
-        """Return the evidence with some variables fixed to given states."""
-        result = []
-        for evidence, mine, chosen in zip(self.evidence, fixed, states, strict=True):
-            big = limit(evidence.dtype)
-            if evidence.ndim == 1:
-                demand = np.where(chosen == 1, big, -big)
-                result.append(np.where(mine, demand, evidence).astype(evidence.dtype))
-            else:
-                demand = np.where(np.arange(evidence.shape[1]) == chosen[:, None], 0, -big)
-                result.append(np.where(mine[:, None], demand, evidence).astype(evidence.dtype))
-        return tuple(result)
+    def has_factors(self, kind: int) -> np.ndarray:
+        """Which variables of a class any factor is connected to."""
+        wiring = self.compiled.wiring
+        first = [np.asarray(slots[0]) for slots in wiring.slots[kind]]
+        return np.concatenate(first) < wiring.store_sizes[kind]
+
+
+def decode(beliefs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return each variable's best state on its own; a tie is OFF, or the first state.
+
+    Beliefs have a leading axis of restarts.
+    """
+    return [
+        (belief > 0).astype(np.int32) if belief.ndim == 2 else belief.argmax(2).astype(np.int32)
+        for belief in beliefs
+    ]
 
 
 def margins(beliefs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return how much better each variable's best state is than the next."""
+    """Return how much better each variable's best state is than the next, likewise."""
     result = []
     for belief in beliefs:
-        if belief.ndim == 1:
+        if belief.ndim == 2:
             result.append(np.abs(belief))
         else:
-            top = np.partition(belief, -2, axis=1)[:, -2:]
-            result.append(top[:, 1] - top[:, 0])
+            top = np.partition(belief, -2, axis=2)[..., -2:]
+            result.append(top[..., 1] - top[..., 0])
     return result

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import jax
@@ -10,56 +9,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from mam.graph import CompiledGraph, FactorGraph, PortWiring, Wiring
+from mam.graph import CompiledGraph, FactorGraph, Wiring
 from mam.graph.evidence import Evidence, as_difference
-from mam.infer import evaluate, passing
+from mam.infer import evaluate
 from mam.infer.dual import DualDescent
 from mam.infer.loop import Info, run
-from mam.infer.messages import BeliefPropagation
-from mam.infer.passing import Store
-from mam.infer.problem import Problem, margins
+from mam.infer.options import Options
+from mam.infer.passing import HostStore, Store
+from mam.infer.problem import Problem, decode, margins
 from mam.infer.repair import decimate
+from mam.infer.restarts import beliefs_of_restart, go_on, propagate_restarts, settings_of
 from mam.infer.solution import Solution
-
-
-# Iterations between two looks whether messages still move.
-_STRIDE = 5
-
-
-@dataclass(frozen=True)
-class Options:
-    """Settings of ``solve``; the defaults are the paper's where it names them."""
-
-    iterations: int = 200  # rounded up to a multiple of 5
-    damping: float = 0.5  # new message = damping * old + (1 - damping) * new
-    noise: float = 0.01  # scale of the logistic initial messages
-    tolerance: float = 1e-4  # an instance rests when no message moves by more
-    restarts: int = 1  # best score wins; all but the first start from shaken evidence
-    jitter: float = 0.3  # scale of the logistic noise on the evidence of those restarts
-    seed: int = 0
-    schedule: str = "parallel"  # or "blocks"
-    blocks: int = 4  # random blocks of an iteration, for schedule="blocks"
-    precision: str = "single"  # or "double"
-    repair: bool = True
-    bound: bool = False
-    bound_steps: int = 200  # looks at the bound at most; each follows 10 pairs of passes
-    bound_tolerance: float = 1e-7  # a bound that falls by less rests
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.damping < 1:
-            raise ValueError(f"damping must lie in [0, 1), not {self.damping}")
-        if self.restarts < 1 or self.iterations < 1 or self.blocks < 1:
-            raise ValueError("restarts, iterations and blocks must be at least 1")
-        if self.schedule not in ("parallel", "blocks"):
-            raise ValueError(f"schedule is 'parallel' or 'blocks', not {self.schedule!r}")
-        if self.precision not in ("single", "double"):
-            raise ValueError(f"precision is 'single' or 'double', not {self.precision!r}")
-
-    @property
-    def dtype(self) -> type:
-        """The type of the messages."""
-        return np.float64 if self.precision == "double" else np.float32
-
 
 Graphs = FactorGraph | CompiledGraph | Sequence[FactorGraph]
 
@@ -87,9 +47,10 @@ def solve(
     chosen = replace(options or Options(), **changes)
     problem = Problem.of(graph, evidence, chosen.dtype)
     messages, beliefs, info = propagate_restarts(problem, chosen)
-    answer = _best_restart(problem, messages, beliefs, info)
+    decoded = _decoded(problem, [np.asarray(belief) for belief in beliefs])
     if chosen.repair:
-        answer = _repaired(problem, answer, chosen)
+        decoded = _repaired(problem, decoded, messages, info, chosen)
+    answer = _best_restart(problem, decoded, messages, info)
     bounds = None
     if chosen.bound:
         answer, bounds = _certified(problem, answer, chosen)
@@ -98,169 +59,94 @@ def solve(
 
 
 @dataclass(frozen=True)
-class _Answer:
-    """The best decoding of every graph of a batch so far."""
+class _Decoded:
+    """Assignments of every restart with their scores and margins."""
 
-    states: tuple[np.ndarray, ...]
-    margins: tuple[np.ndarray, ...]
-    score: np.ndarray
-    messages: Store
-    converged: np.ndarray
-    iterations: np.ndarray
+    states: HostStore
+    margins: HostStore
+    score: np.ndarray  # (restarts, instances)
 
-    def improved(self, problem: Problem, states: Sequence[np.ndarray]) -> "_Answer":
+    def improved(self, problem: Problem, states: HostStore) -> "_Decoded":
         """Take over other states where they score better."""
-        score = evaluate.score(problem.compiled, problem.scores, _one(states))[0][0]
-        better = np.append(score > self.score, False)
+        score = evaluate.score(problem.compiled, problem.scores, states)[0]
+        better = np.pad(score > self.score, ((0, 0), (0, 1)))
         merged = tuple(
-            np.where(better[np.minimum(problem.instance_of(k), len(score))], new, old)
-            for k, (new, old) in enumerate(zip(states, self.states, strict=True))
+            np.where(better[:, problem.instance_of(kind)], new, old)
+            for kind, (new, old) in enumerate(zip(states, self.states, strict=True))
         )
         return replace(self, states=merged, score=np.maximum(score, self.score))
 
 
-@partial(jax.jit, static_argnames=("blocks",))
-def _propagate(
-    wiring: Wiring,
-    potentials: Store,
-    evidence: Store,
-    keys: Array,
-    jitter: Array,
-    settings: tuple[Array, Array, Array, Array],
-    blocks: int,
-) -> tuple[Store, Store, Info]:
-    damping, noise, tolerance, iterations = settings
+@dataclass(frozen=True)
+class _Answer:
+    """The best decoding of every graph of a batch, with a leading axis of one."""
 
-    def one(key: Array, jitter: Array) -> tuple[Store, Store, Info]:
-        shaken = passing.shaken(wiring, evidence, jax.random.fold_in(key, 2), jitter)
-        solver = BeliefPropagation.of(
-            wiring, potentials, shaken, key, damping, tolerance, blocks=blocks, stride=_STRIDE
-        )
-        messages, info = run(solver, solver.init(noise), -(-iterations // _STRIDE))
-        info = info._replace(iterations=info.iterations * _STRIDE)
-        return messages, solver.beliefs(messages), info
-
-    if len(keys) == 1:
-        return jax.tree.map(lambda x: x[None], one(keys[0], jitter[0]))
-    return jax.vmap(one)(keys, jitter)
+    decoded: _Decoded
+    converged: np.ndarray
+    iterations: np.ndarray
 
 
-def propagate_restarts(problem: Problem, options: Options) -> tuple[Store, Store, Info]:
-    """Run all restarts; return messages, beliefs and diagnostics with a leading restart axis."""
-    blocks = 1 if options.schedule == "parallel" else options.blocks
-    with jax.enable_x64(options.precision == "double"):
-        return _propagate(
-            problem.compiled.wiring,
-            problem.potentials,
-            problem.evidence,
-            restart_keys(options.seed, options.restarts),
-            np.where(np.arange(options.restarts) == 0, 0, options.jitter).astype(options.dtype),
-            _settings(options, options.iterations),
-            blocks,
-        )
+def _decoded(problem: Problem, beliefs: list[np.ndarray]) -> _Decoded:
+    states = tuple(decode(beliefs))
+    score = evaluate.score(problem.compiled, problem.scores, states)[0]
+    return _Decoded(states, tuple(margins(beliefs)), score)
 
 
-def restart_keys(seed: int, count: int) -> Array:
-    """Return one key a restart; the r-th does not depend on how many there are."""
-    return _fold(jax.random.key(seed), np.arange(count, dtype=np.uint32))
-
-
-_fold = jax.jit(jax.vmap(jax.random.fold_in, in_axes=(None, 0)))
-
-
-def _settings(options: Options, iterations: int) -> tuple:
-    kind = options.dtype
-    return kind(options.damping), kind(options.noise), kind(options.tolerance), np.int32(iterations)
-
-
-def _best_restart(problem: Problem, messages: Store, beliefs: Store, info: Info) -> _Answer:
-    """Decode every restart and keep, for each graph, the one that scores best."""
-    host = [np.asarray(belief) for belief in beliefs]
-    states = [
-        (belief > 0).astype(np.int32) if belief.ndim == 2 else belief.argmax(2).astype(np.int32)
-        for belief in host
-    ]
-    scores = evaluate.score(problem.compiled, problem.scores, tuple(states))[0]
-    best = scores.argmax(0)
+def _best_restart(problem: Problem, decoded: _Decoded, messages: Store, info: Info) -> _Answer:
+    """Keep, for each graph, the restart that scores best."""
+    best = decoded.score.argmax(0)
     graphs = np.arange(len(best))
     chosen = np.append(best, 0)
 
     def take(values: np.ndarray, kind: int) -> np.ndarray:
-        which = chosen[np.minimum(problem.instance_of(kind), len(best))]
-        return values[which, np.arange(values.shape[1])]
+        which = chosen[problem.instance_of(kind)]
+        return values[which, np.arange(values.shape[1])][None]
 
-    with jax.enable_x64(host[0].dtype == np.float64):
-        kept, beliefs = _of_restart(
+    # Restarts ran on shaken evidence: margins are those of the true evidence.
+    with jax.enable_x64(problem.evidence[0].dtype == np.float64):
+        beliefs = beliefs_of_restart(
             problem.compiled.wiring, problem.evidence, messages, best.astype(np.int32)
         )
     return _Answer(
-        tuple(take(values, k) for k, values in enumerate(states)),
-        tuple(margins([np.asarray(belief) for belief in beliefs])),
-        scores[best, graphs],
-        kept,
+        _Decoded(
+            tuple(take(values, kind) for kind, values in enumerate(decoded.states)),
+            tuple(margins([np.asarray(belief)[None] for belief in beliefs])),
+            decoded.score[best, graphs][None],
+        ),
         np.asarray(info.converged)[best, graphs],
         np.asarray(info.iterations)[best, graphs],
     )
 
 
-@jax.jit
-def _of_restart(
-    wiring: Wiring, evidence: Store, messages: Store, best: Array
-) -> tuple[Store, Store]:
-    """Return the messages of each graph's chosen restart, and the beliefs they give."""
-
-    def choose(port: PortWiring, *restarts: Array) -> Array:
-        which = best.at[port.instance].get(mode="fill", fill_value=0)
-        return jnp.stack(restarts)[which, jnp.arange(len(which))]
-
-    count = messages[0].shape[0]
-    ports = [passing.at_ports(wiring, tuple(store[r] for store in messages)) for r in range(count)]
-    chosen = passing.map_ports(wiring, choose, *ports)
-    kept = passing.to_store(wiring, chosen, messages[0].dtype)
-    return kept, passing.beliefs(wiring, evidence, kept)
-
-
-def _repaired(problem: Problem, answer: _Answer, options: Options) -> _Answer:
-    """Repair the graphs whose answer is infeasible or whose messages did not come to rest."""
-    graphs = len(problem.compiled.graphs)
-    wanted = ~np.isfinite(answer.score) | ~answer.converged
-    wanted[graphs:] = False
+def _repaired(
+    problem: Problem, decoded: _Decoded, messages: Store, info: Info, options: Options
+) -> _Decoded:
+    """Repair what is infeasible or tied, or whose messages did not come to rest."""
+    wanted = ~np.isfinite(decoded.score) | ~np.asarray(info.converged)
+    wanted |= _tied(problem, decoded, 10 * options.tolerance)
+    wanted[:, len(problem.compiled.graphs) :] = False
     if not wanted.any():
-        return answer
-    key = restart_keys(options.seed, 1)[0]
-    settings = _settings(options, min(options.iterations, 50))
+        return decoded
+    settings = settings_of(options, min(options.iterations, 50))
 
-    def propagate(evidence: Store, messages: Store, active: np.ndarray) -> tuple[Store, Store]:
+    def propagate(evidence: HostStore, messages: Store, active: np.ndarray) -> tuple[Store, Store]:
+        wiring, potentials = problem.compiled.wiring, problem.potentials
         with jax.enable_x64(options.precision == "double"):
-            return _continue(
-                problem.compiled.wiring,
-                problem.potentials,
-                evidence,
-                key,
-                settings,
-                messages,
-                active,
-            )
+            return go_on(wiring, potentials, evidence, settings, messages, active)
 
     noise = max(options.noise, options.tolerance)
-    states = decimate(problem, answer.messages, wanted, propagate, noise, options.seed)
-    return answer.improved(problem, states)
+    states = decimate(problem, messages, wanted, propagate, noise, options.seed)
+    return decoded.improved(problem, states)
 
 
-@jax.jit
-def _continue(
-    wiring: Wiring,
-    potentials: Store,
-    evidence: Store,
-    key: Array,
-    settings: tuple[Array, Array, Array, Array],
-    messages: Store,
-    active: Array,
-) -> tuple[Store, Store]:
-    damping, _, tolerance, iterations = settings
-    solver = BeliefPropagation.of(wiring, potentials, evidence, key, damping, tolerance)
-    messages, _ = run(solver, messages, iterations, active)
-    return messages, solver.beliefs(messages)
+def _tied(problem: Problem, decoded: _Decoded, margin: float) -> np.ndarray:
+    """Whether some variable that has factors is as good in another state."""
+    restarts, graphs = decoded.score.shape
+    tied = np.zeros((restarts, graphs + 1), bool)
+    for kind, own in enumerate(decoded.margins):
+        restart, place = np.nonzero((own <= margin) & problem.has_factors(kind))
+        tied[restart, problem.instance_of(kind)[place]] = True
+    return tied[:, :-1]
 
 
 def _certified(problem: Problem, answer: _Answer, options: Options) -> tuple[_Answer, np.ndarray]:
@@ -275,7 +161,9 @@ def _certified(problem: Problem, answer: _Answer, options: Options) -> tuple[_An
             problem.scores,
             (np.float64(options.bound_tolerance), np.int32(options.bound_steps)),
         )
-    return answer.improved(problem, [np.asarray(s) for s in states]), np.asarray(bounds)
+    found = tuple(np.asarray(values)[None] for values in states)
+    better = replace(answer, decoded=answer.decoded.improved(problem, found))
+    return better, np.asarray(bounds)
 
 
 @jax.jit
@@ -296,28 +184,24 @@ def _descend(
     return state.bound, state.states
 
 
-def _one(states: Sequence[np.ndarray]) -> Store:
-    return tuple(values[None] for values in states)
-
-
 def _solutions(problem: Problem, answer: _Answer, bounds: np.ndarray | None) -> list[Solution]:
     compiled = problem.compiled
-    _, by_factor = evaluate.score(compiled, problem.scores, _one(answer.states))
+    _, by_factor = evaluate.score(compiled, problem.scores, answer.decoded.states)
     violated: list[list[str]] = [[] for _ in compiled.graphs]
     for block, scores in enumerate(by_factor):
         for row in np.flatnonzero(np.isneginf(scores[0])):
             group = compiled.sets[compiled.wiring.parameters[block]]
             instance, name, index = group.owner(int(compiled.factor_rows[block][row]))
             violated[instance].append(f"{name}[{index}]")
-    values = compiled.gather(answer.states)
-    spread = compiled.gather(answer.margins)
+    values = compiled.gather([states[0] for states in answer.decoded.states])
+    spread = compiled.gather([own[0] for own in answer.decoded.margins])
     ends = np.append(compiled.starts, len(values))
     return [
         Solution(
             graph,
             values[ends[i] : ends[i + 1]],
             spread[ends[i] : ends[i + 1]],
-            float(answer.score[i]),
+            float(answer.decoded.score[0, i]),
             None if bounds is None else float(bounds[i]),
             bool(answer.converged[i]),
             int(answer.iterations[i]),

@@ -8,7 +8,6 @@ from jaxtyping import Array
 
 from mam.factors.base import Temperature
 from mam.graph import CompiledGraph, VariableGroup
-from mam.graph.model import unknown
 from mam.infer.loop import run_fixed
 from mam.infer.messages import BeliefPropagation
 from mam.infer.passing import Store
@@ -75,10 +74,8 @@ def _packed(compiled: CompiledGraph, evidence: Mapping[str, Array]) -> Store:
 
 
 def _parameters(compiled: CompiledGraph, potentials: Mapping[str, Array]) -> Store:
-    known = {part[1] for group in compiled.sets for part in group.parts}
     for name in potentials:
-        if name not in known:
-            raise ValueError(unknown("factor group with potentials", name, known))
+        compiled.check_factor_group(name)
     result = []
     for group, values in zip(compiled.sets, compiled.parameters(), strict=True):
         array = jnp.asarray(values)

@@ -107,7 +107,7 @@ class ElasticGraph:
             near = np.maximum(abs(row[:, None] - row), abs(column[:, None] - column)) <= radius
             for a, b in np.argwhere(near):
                 edges.append([u * places + a, v * places + b])
-                groups.append([degree[u], degree[v]])
+                groups.append([int(degree[u]), int(degree[v])])
             degree[[u, v]] += 1
         kinds = [
             PartKind(PatternSet.of([[0] * n, [1] * n]), [absent, 0.0]) for n in np.unique(degree)

@@ -42,36 +42,24 @@ def independent(
     first, second = graph.variable(x), graph.variable(y)
     context = {graph.variable(label): int(state) for label, state in given.items()}
     _check(graph, first, second, context)
+    known = graph.observe(given)
     if method != "structural":
         try:
-            exact = enumerate_exactly(graph, _evidence(graph, context), limit=_ENUMERATE)
+            exact = enumerate_exactly(graph, known, limit=_ENUMERATE)
         except ValueError:
             if method == "exact":
                 raise
         else:
             return _factorises(exact, first, second, context, hidden, others)
-    return _disconnected(graph, first, second, context, hidden, others)
+    return _disconnected(graph, first, second, known, context, hidden, others)
 
 
 def _check(graph: FactorGraph, x: int, y: int, context: dict[int, int]) -> None:
     if x == y:
         raise ValueError(f"{graph.label(x)} is always dependent on itself")
-    for variable, state in context.items():
+    for variable in context:
         if variable in (x, y):
             raise ValueError(f"{graph.label(variable)} is asked about and given at once")
-        if not 0 <= state < graph.states[variable]:
-            raise ValueError(
-                f"{graph.label(variable)} has states 0 to {graph.states[variable] - 1}, not {state}"
-            )
-
-
-def _evidence(graph: FactorGraph, context: Mapping[int, int]) -> dict[str, np.ndarray]:
-    evidence: dict[str, np.ndarray] = {}
-    for variable, state in context.items():
-        group = graph.group(graph.label(variable).partition("[")[0])
-        scores = evidence.setdefault(group.name, np.zeros((*group.shape, group.states)))
-        scores.reshape(group.size, group.states)[variable - group.start, state] = np.inf
-    return evidence
 
 
 def _factorises(
@@ -93,9 +81,15 @@ def _factorises(
 
 
 def _disconnected(
-    graph: FactorGraph, x: int, y: int, context: dict[int, int], hidden: np.ndarray, others: str
+    graph: FactorGraph,
+    x: int,
+    y: int,
+    known: dict[str, np.ndarray],
+    context: dict[int, int],
+    hidden: np.ndarray,
+    others: str,
 ) -> bool:
-    possible = possible_states(graph, _evidence(graph, context))
+    possible = possible_states(graph, known)
     settled = np.array([int(states.sum()) == 1 for states in possible])
     observed = settled | (~hidden if others == "known" else np.zeros_like(settled))
     observed[list(context)] = True

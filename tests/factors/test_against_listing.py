@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import jax
 import jax.numpy as jnp
@@ -37,7 +38,7 @@ class Case:
 def numbered(counts: list[int]) -> list[list[int]]:
     """Lists of fresh variable numbers of the given lengths."""
     ends = np.cumsum([0, *counts])
-    return [list(range(a, b)) for a, b in zip(ends, ends[1:], strict=False)]
+    return [list(range(a, b)) for a, b in pairwise(ends)]
 
 
 def or_case(parents: list[int], pi01: float, pi10: float) -> Case:
@@ -273,7 +274,7 @@ def test_best(kind: str, index: int, temperature: float, data: st.DataObject) ->
         scores = [scores_at(graph, store, int(v)) for v in listing.variables]
         expected = oracle.best(listing, scores, temperature)
         if np.isneginf(expected):
-            assert found[f] < -1e8
+            assert found[f] < -1e5
         else:
             assert found[f] == pytest.approx(expected, abs=1e-7)
 

@@ -107,6 +107,6 @@ def test_gradients_agree_with_differences(temperature: float) -> None:
 
 
 def test_gradients_refuse_unknown_names() -> None:
-    graph, evidence = random_models.gates(np.random.default_rng(0))
+    graph, _ = random_models.gates(np.random.default_rng(0))
     with pytest.raises(ValueError, match="no factor group"):
         propagate(compile_graphs(graph), {}, {"xor": jnp.zeros(2)})

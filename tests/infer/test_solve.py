@@ -1,5 +1,8 @@
 """Max-product, the dual bound and repair, against enumeration."""
 
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -32,7 +35,7 @@ def test_bound_and_score_enclose_the_optimum(make: str, capsys: pytest.CaptureFi
         model, evidence = getattr(random_models, make)(np.random.default_rng(seed))
         graph = getattr(model, "graph", model)
         exact = enumerate_exactly(graph, evidence)
-        solution = solve(graph, evidence, bound=True, restarts=8, seed=seed)
+        solution = solve(graph, evidence, bound=True, restarts=16, seed=seed)
         assert solution.feasible and not solution.violated
         assert solution.score <= exact.score + 1e-6
         assert solution.bound >= exact.score - 1e-6
@@ -49,7 +52,7 @@ def test_the_bound_only_falls() -> None:
         solve(graph, evidence, bound=True, bound_steps=steps, bound_tolerance=0.0).bound
         for steps in (1, 2, 4, 8, 16)
     ]
-    assert all(a >= b - 1e-12 for a, b in zip(bounds, bounds[1:], strict=False))
+    assert all(a >= b - 1e-12 for a, b in pairwise(bounds))
 
 
 def test_a_batch_answers_as_its_graphs_do_one_by_one() -> None:
@@ -92,13 +95,37 @@ def test_a_tie_is_repaired() -> None:
     assert repaired["x"].sum() == 1 and repaired.score == 0 and repaired.violated == ()
 
 
+def test_a_tie_on_a_tree_is_resolved() -> None:
+    builder = GraphBuilder()
+    x = builder.variables("x", 4, 3)
+    builder.add("agree", Pairwise.of(np.stack([x[:-1], x[1:]], 1), np.eye(3)))
+    solution = solve(builder.build(), bound=True)
+    assert solution.score == pytest.approx(3.0) and solution.optimal
+
+
+def test_partners_are_read_as_sums_are() -> None:
+    """Large batches read the only other message of a variable; small graphs add them up."""
+    cases = [random_models.attention_model(np.random.default_rng(i)) for i in range(320)]
+    graphs = [model.graph for model, _ in cases]
+    batch = compile_graphs(graphs)
+    assert all(port.partner is not None for ports in batch.wiring.ports for port in ports)
+    together = solve(batch, [evidence for _, evidence in cases])
+    for (model, evidence), solution in zip(cases[:8], together, strict=False):
+        wiring = compile_graphs(model.graph).wiring
+        summed = tuple(
+            tuple(replace(port, partner=None) for port in ports) for ports in wiring.ports
+        )
+        alone = replace(compile_graphs(model.graph), wiring=replace(wiring, ports=summed))
+        assert solve(alone, evidence).values.tolist() == solution.values.tolist()
+
+
 def test_a_contradiction_is_reported() -> None:
     builder = GraphBuilder()
     x = builder.variables("x", 2)
     builder.add("same", Pairwise.of([x], [[0, -np.inf], [-np.inf, 0]]))
     solution = solve(builder.build(), {"x": [np.inf, -np.inf]}, bound=True)
     assert not solution.feasible
-    assert solution.bound < -1e6
+    assert solution.bound < -1e5
 
 
 @pytest.mark.parametrize("certain", [np.inf, -np.inf])
@@ -180,10 +207,10 @@ def test_bad_evidence(evidence: dict, message: str) -> None:
 def test_large_potentials_need_double_precision() -> None:
     builder = GraphBuilder()
     x = builder.variables("x", 2)
-    builder.add("pair", Pairwise.of([x], [[0, 0], [0, 1e6]]))
-    with pytest.raises(ValueError, match="'pair'.*double"):
+    builder.add("pair", Pairwise.of([x], [[0, 0], [0, 5e4]]))
+    with pytest.raises(ValueError, match=r"'pair'.*double"):
         solve(builder.build())
-    assert solve(builder.build(), precision="double").score == pytest.approx(1e6)
+    assert solve(builder.build(), precision="double").score == pytest.approx(5e4)
 
 
 def test_an_or_with_many_parents() -> None:

@@ -42,7 +42,7 @@ def test_rule_2_names_the_third_variable() -> None:
 def test_rule_2_names_the_missing_end() -> None:
     builder = pair()
     builder.table("f", ("A", "AB"), np.zeros((2, 2)))
-    with pytest.raises(ValueError, match="rule 2: attention variable AB shares no factor .* B"):
+    with pytest.raises(ValueError, match=r"rule 2: attention variable AB shares no factor .* B"):
         builder.build()
 
 

@@ -1,0 +1,12 @@
+"""``make bench``: everything that is timed, in one run."""
+
+from bench import rival, speed_data, sweeps
+
+
+def main() -> None:
+    sweeps.main()
+    rival.main()
+    speed_data.main()
+
+
+main()

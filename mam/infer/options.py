@@ -1,0 +1,40 @@
+"""The settings of the solvers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Options:
+    """Settings of ``solve``; the defaults are the paper's where it names them."""
+
+    iterations: int = 200  # rounded up to a multiple of 5
+    damping: float = 0.5  # new message = damping * old + (1 - damping) * new
+    noise: float = 0.01  # scale of the logistic initial messages
+    tolerance: float = 1e-4  # an instance rests when no message moves by more
+    restarts: int = 1  # best score wins; all but the first start from shaken evidence
+    jitter: float = 0.3  # scale of the logistic noise on the evidence of those restarts
+    seed: int = 0
+    schedule: str = "parallel"  # or "blocks"
+    blocks: int = 4  # random blocks of an iteration, for schedule="blocks"
+    precision: str = "single"  # or "double"
+    repair: bool = True
+    bound: bool = False
+    bound_steps: int = 500  # looks at the bound at most; each follows 10 pairs of passes
+    bound_tolerance: float = 1e-7  # a bound that falls by less rests
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.damping < 1:
+            raise ValueError(f"damping must lie in [0, 1), not {self.damping}")
+        if self.restarts < 1 or self.iterations < 1 or self.blocks < 1:
+            raise ValueError("restarts, iterations and blocks must be at least 1")
+        if self.schedule not in ("parallel", "blocks"):
+            raise ValueError(f"schedule is 'parallel' or 'blocks', not {self.schedule!r}")
+        if self.precision not in ("single", "double"):
+            raise ValueError(f"precision is 'single' or 'double', not {self.precision!r}")
+
+    @property
+    def dtype(self) -> type:
+        """The type of the messages."""
+        return np.float64 if self.precision == "double" else np.float32

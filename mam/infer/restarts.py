@@ -1,0 +1,109 @@
+"""Max-product from several starts at once: the restarts are one more axis of the arrays."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from mam.graph import PortWiring, Wiring
+from mam.infer import passing
+from mam.infer.loop import Info, run
+from mam.infer.messages import BeliefPropagation
+from mam.infer.options import Options
+from mam.infer.passing import Store
+from mam.infer.problem import Problem
+
+# Iterations between two looks whether messages still move.
+_STRIDE = 5
+
+
+@partial(jax.jit, static_argnames=("blocks",))
+def _propagate(
+    wiring: Wiring,
+    potentials: Store,
+    evidence: Store,
+    keys: Array,
+    jitter: Array,
+    settings: tuple[Array, Array, Array, Array],
+    blocks: int,
+) -> tuple[Store, Store, Info]:
+    damping, noise, tolerance, iterations = settings
+
+    def one(key: Array, jitter: Array) -> tuple[Store, Store, Info]:
+        shaken = passing.shaken(wiring, evidence, jax.random.fold_in(key, 2), jitter)
+        solver = BeliefPropagation.of(
+            wiring, potentials, shaken, key, damping, tolerance, blocks=blocks, stride=_STRIDE
+        )
+        messages, info = run(solver, solver.init(noise), -(-iterations // _STRIDE))
+        info = info._replace(iterations=info.iterations * _STRIDE)
+        return messages, solver.beliefs(messages), info
+
+    if len(keys) == 1:
+        return jax.tree.map(lambda x: x[None], one(keys[0], jitter[0]))
+    return jax.vmap(one)(keys, jitter)
+
+
+def propagate_restarts(problem: Problem, options: Options) -> tuple[Store, Store, Info]:
+    """Run all restarts; return messages, beliefs and diagnostics with a leading restart axis."""
+    blocks = 1 if options.schedule == "parallel" else options.blocks
+    with jax.enable_x64(options.precision == "double"):
+        return _propagate(
+            problem.compiled.wiring,
+            problem.potentials,
+            problem.evidence,
+            restart_keys(options.seed, options.restarts),
+            np.where(np.arange(options.restarts) == 0, 0, options.jitter).astype(options.dtype),
+            settings_of(options, options.iterations),
+            blocks,
+        )
+
+
+def restart_keys(seed: int, count: int) -> Array:
+    """Return one key a restart; the r-th does not depend on how many there are."""
+    return _fold(jax.random.key(seed), np.arange(count, dtype=np.uint32))
+
+
+_fold = jax.jit(jax.vmap(jax.random.fold_in, in_axes=(None, 0)))
+
+
+def settings_of(options: Options, iterations: int) -> tuple:
+    """Return damping, noise, tolerance and iterations, as the compiled functions take them."""
+    kind = options.dtype
+    return kind(options.damping), kind(options.noise), kind(options.tolerance), np.int32(iterations)
+
+
+@jax.jit
+def go_on(
+    wiring: Wiring,
+    potentials: Store,
+    evidence: Store,
+    settings: tuple[Array, Array, Array, Array],
+    messages: Store,
+    active: Array,
+) -> tuple[Store, Store]:
+    """Continue every restart on evidence of its own; return messages and beliefs."""
+    damping, _, tolerance, iterations = settings
+
+    def one(evidence: Store, messages: Store, active: Array) -> tuple[Store, Store]:
+        unused = jax.random.key(0)
+        solver = BeliefPropagation.of(wiring, potentials, evidence, unused, damping, tolerance)
+        messages, _ = run(solver, messages, iterations, active)
+        return messages, solver.beliefs(messages)
+
+    return jax.vmap(one)(evidence, messages, active)
+
+
+@jax.jit
+def beliefs_of_restart(wiring: Wiring, evidence: Store, messages: Store, best: Array) -> Store:
+    """Return the beliefs that the messages of each graph's chosen restart give."""
+
+    def choose(port: PortWiring, *restarts: Array) -> Array:
+        which = best.at[port.instance].get(mode="fill", fill_value=0)
+        return jnp.stack(restarts)[which, jnp.arange(len(which))]
+
+    count = messages[0].shape[0]
+    ports = [passing.at_ports(wiring, tuple(store[r] for store in messages)) for r in range(count)]
+    chosen = passing.map_ports(wiring, choose, *ports)
+    return passing.beliefs(wiring, evidence, passing.to_store(wiring, chosen, messages[0].dtype))
