@@ -1,5 +1,6 @@
 """The command line: parse, call, print. Heavy imports live inside the commands."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -53,10 +54,21 @@ def _quickstart(
     typer.echo(found.as_json() if as_json else found.as_text())
 
 
+class SolveMethod(StrEnum):
+    """How ``mam solve`` may answer."""
+
+    auto = "auto"
+    elimination = "elimination"
+    max_product = "max-product"
+
+
 @app.command("solve")
 def _solve(
     file: Annotated[Path, typer.Argument(help="A model in the UAI format.")],
     evidence: Annotated[Path | None, typer.Option(help="Observed states, in UAI format.")] = None,
+    method: Annotated[
+        SolveMethod, typer.Option(help="auto is elimination where its tables are small.")
+    ] = SolveMethod.auto,
     bound: Annotated[bool, typer.Option("--bound", help="Bound the optimum from above.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     restarts: Annotated[int, typer.Option(min=1, help="Runs; the best answer wins.")] = 8,
@@ -67,7 +79,13 @@ def _solve(
     from mam.commands.solve import solve_uai, unused_evidence
 
     answer = solve_uai(
-        file, evidence, bound=bound, restarts=restarts, seed=seed, iterations=iterations
+        file,
+        evidence,
+        method=method.value,
+        bound=bound,
+        restarts=restarts,
+        seed=seed,
+        iterations=iterations,
     )
     if unused := unused_evidence(file, evidence):
         typer.echo(f"mam: not used: {unused}; add --evidence {unused} to use it", err=True)

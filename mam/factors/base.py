@@ -116,6 +116,14 @@ class Factors(ABC):
     def plans(self, states: np.ndarray, padding: Padding, label: str) -> list[Plan]:
         """Split into padded blocks."""
 
+    def cases(self, states: np.ndarray) -> np.ndarray:
+        """How many configurations ``table`` goes through for each factor, inf beyond a double."""
+        scopes = self.scopes()
+        counts = np.ones(len(scopes))
+        with np.errstate(over="ignore"):
+            np.multiply.at(counts, scopes.row_of_value, states[scopes.values].astype(float))
+        return counts
+
     @abstractmethod
     def table(self, factor: int, states: np.ndarray) -> Listing:
         """List the configurations of one factor (small factors only)."""

@@ -148,6 +148,17 @@ class Pattern(Factors):
         )
         return [Plan(block, tuple(ports), rows)]
 
+    def cases(self, states: np.ndarray) -> np.ndarray:
+        chosen = self.patterns.members
+        counts = np.zeros(len(self))
+        lengths = self.members.lengths.reshape(len(self), self.patterns.groups)
+        for factor, sizes in enumerate(lengths.astype(float)):
+            choices = np.ones(len(self.patterns))
+            with np.errstate(over="ignore"):
+                np.multiply.at(choices, chosen.row_of_value, sizes[chosen.values])
+            counts[factor] = choices.sum()
+        return counts
+
     def table(self, factor: int, states: np.ndarray) -> Listing:
         groups = self.patterns.groups
         lists = [self.members[factor * groups + k] for k in range(groups)]

@@ -138,6 +138,9 @@ class Table(Factors):
         )
         return [Plan(block, ports, rows)]
 
+    def cases(self, states: np.ndarray) -> np.ndarray:
+        return np.full(len(self), float(len(self.configurations)))
+
     def table(self, factor: int, states: np.ndarray) -> Listing:
         scores = self.potentials[self.row[factor]]
         possible = np.isfinite(scores)

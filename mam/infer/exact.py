@@ -4,7 +4,7 @@ Factors are joined one after another like tables of a database, those that share
 joined already first, so models with hard constraints stay small although they have many variables.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,13 @@ from scipy.special import logsumexp
 from mam.factors import Listing
 from mam.graph import FactorGraph
 from mam.graph.evidence import Evidence, group_scores
+
+# A listing with more numbers than this is refused: 256 MB.
+_MOST_LISTED = 1 << 25
+
+
+class TooLarge(ValueError):
+    """An exact answer would take more memory than allowed."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +74,8 @@ def enumerate_exactly(
     >>> float(np.exp(enumerate_exactly(builder.build()).log_partition).round(6))
     3.0
     """
-    unary = _unary(graph, evidence or {})
-    waiting = [
-        _without_impossible(factors.table(i, graph.states), unary)
-        for _, factors in graph.factors
-        for i in range(len(factors))
-    ]
+    unary = unary_scores(graph, evidence or {})
+    waiting = [_without_impossible(listing, unary) for _, _, listing in listings(graph)]
     bound: list[int] = []
     values, scores = np.zeros((1, 0), np.int64), np.zeros(1)
     while waiting:
@@ -92,7 +95,23 @@ def enumerate_exactly(
     return Exact(graph, ordered, scores)
 
 
-def _unary(graph: FactorGraph, evidence: Evidence) -> list[np.ndarray]:
+def listings(graph: FactorGraph) -> Iterator[tuple[str, int, Listing]]:
+    """List every factor with its group's name and its place; refuse at once if one is too large."""
+    for name, factors in graph.factors:
+        cases = factors.cases(graph.states)
+        wrong = np.flatnonzero(cases * factors.arities() > _MOST_LISTED)
+        if wrong.size:
+            raise TooLarge(
+                f"factor {name}[{wrong[0]}] has {cases[wrong[0]]:.3g} configurations: "
+                "too many to list"
+            )
+    for name, factors in graph.factors:
+        for i in range(len(factors)):
+            yield name, i, factors.table(i, graph.states)
+
+
+def unary_scores(graph: FactorGraph, evidence: Evidence) -> list[np.ndarray]:
+    """Return the evidence as one array of scores per state for each variable."""
     unary = [np.zeros(n) for n in graph.states]
     for name, values in evidence.items():
         group = graph.group(name)
@@ -131,7 +150,7 @@ def _join(
     first = np.searchsorted(right[order], left, "left")
     count = np.searchsorted(right[order], left, "right") - first
     if count.sum() > limit:
-        raise ValueError(f"more than {limit} configurations: too many to enumerate")
+        raise TooLarge(f"more than {limit} configurations: too many to enumerate")
     row = np.repeat(np.arange(len(values)), count)
     within = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
     match = order[first[row] + within] if len(row) else np.zeros(0, np.int64)

@@ -21,7 +21,8 @@ from mam.factors.reduce import as_scores
 from mam.graph import CompiledGraph, FactorGraph, Wiring
 from mam.graph.evidence import Evidence
 from mam.infer import passing
-from mam.infer.exact import enumerate_exactly
+from mam.infer.eliminate import eliminate_sum
+from mam.infer.exact import TooLarge, enumerate_exactly
 from mam.infer.loop import Info, run
 from mam.infer.messages import BeliefPropagation
 from mam.infer.options import Options
@@ -85,12 +86,27 @@ def marginals(
 def log_partition(
     graph: FactorGraph, evidence: Evidence | None = None, *, method: str = "bethe", **changes: Any
 ) -> float:
-    """Return log Z: the Bethe estimate, or for small models ``method="exact"``."""
+    """Return log Z: the Bethe estimate, or with ``method="exact"`` the true one.
+
+    Exact is by elimination, or by listing all configurations where that is refused; a model that
+    is too large for both raises ``ValueError``.
+    """
     if method == "exact":
-        return enumerate_exactly(graph, evidence).log_partition
+        return _exact_log_partition(graph, evidence)
     if method != "bethe":
         raise ValueError(f"method is 'bethe' or 'exact', not {method!r}")
     return marginals(graph, evidence, **changes).log_partition
+
+
+def _exact_log_partition(graph: FactorGraph, evidence: Evidence | None) -> float:
+    try:
+        return eliminate_sum(graph, evidence)
+    except TooLarge as error:
+        wide = error
+    try:
+        return enumerate_exactly(graph, evidence).log_partition
+    except TooLarge as many:
+        raise TooLarge(f"log Z cannot be computed exactly: {wide}; {many}") from None
 
 
 @jax.jit

@@ -34,7 +34,12 @@ class Solution:
     @property
     def gap(self) -> float | None:
         """Bound less score, not below 0 (the two are rounded apart)."""
-        return None if self.bound is None else max(self.bound - self.score, 0.0)
+        if self.bound is None:
+            return None
+        if self.bound == self.score:
+            # Both are -inf if it is proved that nothing is possible.
+            return 0.0
+        return max(self.bound - self.score, 0.0)
 
     @property
     def feasible(self) -> bool:
@@ -63,6 +68,9 @@ class Solution:
         if self.violated:
             some = ", ".join(self.violated[:3]) + (", ..." if len(self.violated) > 3 else "")
             state = f"violates {len(self.violated)} hard factors: {some}"
+            state += "; no assignment is possible" if self.bound == -np.inf else ""
+        elif self.bound == -np.inf:
+            state = "no assignment is possible"
         elif not self.feasible:
             state = "uses a state that the evidence forbids"
         elif self.optimal:

@@ -47,7 +47,15 @@ def answer(*arguments: object) -> dict:
 
 def test_json_has_the_score_with_all_constants(model: Path) -> None:
     found = answer(model, "--bound")
-    assert set(found) == {"score", "bound", "gap", "converged", "iterations", "assignment"}
+    assert set(found) == {
+        "score",
+        "bound",
+        "gap",
+        "converged",
+        "iterations",
+        "assignment",
+        "method",
+    }
     assert found["assignment"] == [1, 0, 1, 1]
     assert found["score"] == pytest.approx(BEST)
     assert found["bound"] == pytest.approx(BEST)
@@ -56,10 +64,47 @@ def test_json_has_the_score_with_all_constants(model: Path) -> None:
 
 
 def test_without_bound_it_is_null(model: Path) -> None:
-    found = answer(model, "--restarts", 8, "--seed", 3)
+    found = answer(model, "--restarts", 8, "--seed", 3, "--method", "max-product")
     assert found["score"] == pytest.approx(BEST)
     assert found["bound"] is None
     assert found["gap"] is None
+
+
+@pytest.mark.parametrize("method", ["auto", "elimination", "max-product"])
+def test_every_method_finds_the_best(model: Path, method: str) -> None:
+    found = answer(model, "--bound", "--method", method)
+    assert found["method"] == ("max-product" if method == "max-product" else "elimination")
+    assert found["assignment"] == [1, 0, 1, 1]
+    assert found["score"] == pytest.approx(BEST)
+    assert found["gap"] == pytest.approx(0, abs=1e-9)
+
+
+def test_elimination_needs_no_iterations_and_bounds_unasked(model: Path) -> None:
+    found = answer(model)
+    assert found["method"] == "elimination"
+    assert found["iterations"] == 0
+    assert found["bound"] == found["score"]
+    assert found["gap"] == 0
+
+
+def complete(folder: Path, variables: int) -> Path:
+    """A model that joins all its variables, so that one table would hold all of them."""
+    pairs = [(i, j) for i in range(variables) for j in range(i)]
+    lines = ["MARKOV", str(variables), " ".join(["2"] * variables), str(len(pairs))]
+    lines += [f"2 {i} {j}" for i, j in pairs] + ["4 1 2 3 4"] * len(pairs)
+    path = folder / "complete.uai"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_wide_model_goes_to_max_product(tmp_path: Path) -> None:
+    path = complete(tmp_path, 24)
+    found = answer(path, "--restarts", 1, "--iterations", 5)
+    assert found["method"] == "max-product"
+    assert found["score"] == pytest.approx(24 * 23 / 2 * np.log(4))
+    result = CliRunner().invoke(app, ["solve", str(path), "--method", "elimination"])
+    assert "reaches width 23" in str(result.exception)
+    assert isinstance(result.exception, ValueError)
 
 
 def test_evidence_is_applied(model: Path) -> None:
@@ -76,6 +121,8 @@ def test_impossible_evidence_is_null(model: Path) -> None:
     found = answer(model, "--evidence", path)
     assert found["score"] is None
     assert found["assignment"][2:] == [1, 0]
+    result = CliRunner().invoke(app, ["solve", str(model), "--evidence", str(path)])
+    assert "no assignment is possible" in result.stdout
 
 
 def test_the_summary_can_be_read_and_evidence_beside_is_not_used(model: Path) -> None:

@@ -67,6 +67,21 @@ def test_a_small_file_scores_as_written(tmp_path: Path) -> None:
     np.testing.assert_allclose(scores_in_file_order(model), expected)
 
 
+def test_answers_of_a_model_have_its_constant(tmp_path: Path) -> None:
+    model = read_uai(written(tmp_path, SMALL))
+    scores = scores_in_file_order(model)
+    answer = model.solve()
+    assert answer.solution.score == pytest.approx(scores.max())
+    assert answer.solution.bound == answer.solution.score
+    assert every_assignment(model.states)[scores.argmax()].tolist() == answer.assignment.tolist()
+    assert model.log_partition() == pytest.approx(np.log(np.exp(scores).sum()))
+    zeros = every_assignment(model.states)[:, 0] == 0
+    assert model.solve({0: 0}).solution.score == pytest.approx(scores[zeros].max())
+    assert model.log_partition({0: 0}) == pytest.approx(np.log(np.exp(scores[zeros]).sum()))
+    with pytest.raises(ValueError, match="one of auto, elimination, max-product"):
+        model.solve(method="guess")
+
+
 def test_bayes_is_a_product_of_tables(tmp_path: Path) -> None:
     text = "BAYES\n2\n2 2\n2\n1 0\n2 0 1\n2 0.25 0.75\n4 0.9 0.1 0.2 0.8\n"
     expected = np.log([0.25 * 0.9, 0.25 * 0.1, 0.75 * 0.2, 0.75 * 0.8])

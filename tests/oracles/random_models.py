@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mam.factors import And, Or, Pairwise, PatternSet, Table
+from mam.factors import And, Or, Pairwise, Pattern, PatternSet, Table, Window
 from mam.graph import FactorGraph, GraphBuilder
 from mam.models import MarkovAttentionModel, PartKind, part_attention_model
 
@@ -80,3 +80,44 @@ def gates(rng: np.random.Generator, inputs: int = 5) -> tuple:
         "some": rng.normal(size=1),
     }
     return builder.build(), evidence
+
+
+def medley(rng: np.random.Generator) -> tuple[FactorGraph, dict]:
+    """Every kind of factor over mixed states, in several components, some variables alone.
+
+    Some potentials and some evidence are infinite; the whole may be impossible.
+    """
+    builder = GraphBuilder()
+    bit = builder.variables("bit", 8)
+    three = builder.variables("three", 3, 3)
+    spot = builder.variables("spot", 2, 4)
+    pick = rng.permutation(bit)
+    if rng.random() < 0.5:
+        builder.add("and", And.of([pick[:2]], pick[2:3]))
+    if rng.random() < 0.5:
+        noise = {} if rng.random() < 0.5 else {"pi01": 0.1, "pi10": 0.2}
+        builder.add("or", Or.of([pick[2:4], pick[3:5]], pick[5:7], **noise))
+    if rng.random() < 0.5:
+        members = [[[pick[4]], [pick[6], pick[7]]]]
+        builder.add("pattern", Pattern.of(pick[:1], members, SIDES, _holed(rng, (4,))))
+    if rng.random() < 0.5:
+        builder.add("window", Window.of([spot], grid=(2, 2), radius=int(rng.integers(2))))
+    pairs = [[rng.choice(bit), rng.choice(three)] for _ in range(rng.integers(4))]
+    if pairs:
+        builder.add("pair", Pairwise.of(pairs, _holed(rng, (len(pairs), 2, 3))))
+    for i in range(rng.integers(3)):
+        scope = rng.choice(np.concatenate([bit, three]), 3, replace=False)
+        states = tuple(2 if v in bit else 3 for v in scope)
+        builder.add(f"table{i}", Table.of([scope], _holed(rng, states)))
+    return builder.build(), _some_evidence(rng)
+
+
+def _holed(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return np.where(rng.random(shape) < 0.2, -np.inf, rng.normal(size=shape).round(1))
+
+
+def _some_evidence(rng: np.random.Generator) -> dict:
+    certain = rng.choice([-np.inf, 0.0, np.inf], size=8, p=[0.15, 0.7, 0.15])
+    three = rng.normal(size=(3, 3))
+    three[0, rng.integers(3)] = rng.choice([-np.inf, 0.0, np.inf])
+    return {"bit": certain + rng.normal(size=8).round(1), "three": three}

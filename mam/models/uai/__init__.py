@@ -1,8 +1,15 @@
 """The UAI format of the inference competitions: models and evidence, read and written."""
 
 from mam.models.uai.evidence import read_uai_evidence, write_uai_evidence
-from mam.models.uai.model import UaiModel
+from mam.models.uai.model import UaiAnswer, UaiModel
 from mam.models.uai.read import read_uai
 from mam.models.uai.write import write_uai
 
-__all__ = ["UaiModel", "read_uai", "read_uai_evidence", "write_uai", "write_uai_evidence"]
+__all__ = [
+    "UaiAnswer",
+    "UaiModel",
+    "read_uai",
+    "read_uai_evidence",
+    "write_uai",
+    "write_uai_evidence",
+]

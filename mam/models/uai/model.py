@@ -1,14 +1,29 @@
 """A model of a UAI file as a graph, with the file's own numbering of the variables."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
 from mam.graph import FactorGraph
+from mam.infer import Options, Solution, TooLarge, exact_solution, log_partition, solve
 
 Observed = Mapping[int, int]
+
+METHODS = ("auto", "elimination", "max-product")
+# Up to this many entries in its largest table, elimination is faster than max-product compiles.
+_AUTO_LARGEST = 1 << 20
+
+
+@dataclass(frozen=True)
+class UaiAnswer:
+    """An answer in the terms of the file."""
+
+    solution: Solution  # its score and bound are those of the file, constant and all
+    assignment: Int[np.ndarray, " variables"]  # by the file's numbering
+    method: str  # "elimination" or "max-product"
 
 
 @dataclass(frozen=True)
@@ -16,13 +31,66 @@ class UaiModel:
     """A model as a graph, and how its variables are numbered in the file.
 
     The graph has one group of variables for each number of states: ``x2`` holds the binary ones,
-    ``x3`` those with three states. A variable with one state has no place in the graph.
+    ``x3`` those with three states. A variable with one state has no place in the graph. Scores of
+    the graph lack ``constant``: ``solve`` and ``log_partition`` here add it, and ``in_file`` turns
+    other scores into those of the file.
     """
 
     graph: FactorGraph
     states: Int[np.ndarray, " variables"]  # of each variable of the file
     position: Int[np.ndarray, " variables"]  # its number in the graph, -1 with one state
     constant: float  # the sum of the log potentials that depend on no variable of the graph
+
+    def solve(
+        self,
+        observed: Observed | None = None,
+        options: Options | None = None,
+        *,
+        method: str = "auto",
+        **changes: Any,
+    ) -> UaiAnswer:
+        """Find the best assignment of the file: by elimination where that is cheap.
+
+        ``method`` is "auto", "elimination" (exact, or ``ValueError``) or "max-product", which
+        follows the options.
+        """
+        if method not in METHODS:
+            raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
+        known = dict(observed or {})
+        solution, used = self._solution(known, options, method, changes)
+        bound = None
+        if solution.bound is not None:
+            # The two are rounded apart; a bound just below the score would be no bound.
+            bound = self.in_file(max(solution.bound, solution.score))
+        solution = replace(solution, score=self.in_file(solution.score), bound=bound)
+        assignment = self.in_file_order(solution.values)
+        assignment[list(known)] = list(known.values())
+        return UaiAnswer(solution, assignment, used)
+
+    def _solution(
+        self, observed: Observed, options: Options | None, method: str, changes: dict[str, Any]
+    ) -> tuple[Solution, str]:
+        evidence = self.evidence(observed)
+        # Max-product has nothing to compile without variables.
+        if method != "max-product" or not self.graph.variables:
+            try:
+                limit = {"largest": _AUTO_LARGEST} if method == "auto" else {}
+                return exact_solution(self.graph, evidence, **limit), "elimination"
+            except TooLarge:
+                if method == "elimination":
+                    raise
+        return solve(self.graph, evidence, options, **changes), "max-product"
+
+    def log_partition(
+        self, observed: Observed | None = None, *, method: str = "exact", **changes: Any
+    ) -> float:
+        """Return log Z of the file, as ``mam.infer.log_partition`` computes it."""
+        evidence = self.evidence(observed or {})
+        return self.in_file(log_partition(self.graph, evidence, method=method, **changes))
+
+    def in_file(self, score: float) -> float:
+        """Turn a score, a bound or log Z of the graph into that of the file."""
+        return score + self.constant
 
     def in_file_order(self, values: np.ndarray) -> np.ndarray:
         """Return the states of the file's variables, given those of the graph's."""
