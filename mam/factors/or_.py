@@ -137,8 +137,7 @@ class OrBlock(Block):
         """The paper's updates; a padded parent is one that cannot be ON."""
         child, parents = incoming
         log_pi01, log_pi10 = self._noise(potentials)
-        on = soft_pair(child, log_pi01, temperature)
-        off = soft_pair(child + log_pi10, jnp.zeros_like(child), temperature)
+        on, off = self._child(potentials, child, temperature)
         free, slack, free_others, slack_others = _explain(parents, temperature)
         some = free + slack
         # Both sides less max(0, some), so that a parent that is ON for sure costs no digits.
@@ -160,11 +159,17 @@ class OrBlock(Block):
     def best(self, potentials: Array, incoming: Messages, temperature: Temperature) -> Array:
         """Either all parents OFF, or at least one ON."""
         child, parents = incoming
-        log_pi01, log_pi10 = self._noise(potentials)
-        on = soft_pair(child, log_pi01, temperature)
-        off = soft_pair(child + log_pi10, jnp.zeros_like(child), temperature)
+        on, off = self._child(potentials, child, temperature)
         free, slack, _, _ = _explain(parents, temperature)
         return soft_pair(off, on + free + slack, temperature)
+
+    def _child(
+        self, potentials: Array, child: Array, temperature: Temperature
+    ) -> tuple[Array, Array]:
+        """Return the best score of the child when some parent is ON, and when all are OFF."""
+        log_pi01, log_pi10 = self._noise(potentials)
+        on = soft_pair(child, log_pi01, temperature)
+        return on, soft_pair(child + log_pi10, jnp.zeros_like(child), temperature)
 
     def _noise(self, potentials: Array) -> tuple[Array, Array]:
         picked = finite(pick(potentials, self.row))
