@@ -42,7 +42,7 @@ class Problem:
     def has_factors(self, kind: int) -> np.ndarray:
         """Which variables of a class any factor is connected to."""
         wiring = self.compiled.wiring
-        first = [np.asarray(slots[0]) for slots in wiring.slots[kind]]
+        first = [np.asarray(slots)[0] for slots in wiring.slots[kind]]
         return np.concatenate(first) < wiring.store_sizes[kind]
 
 

@@ -102,15 +102,18 @@ def _best_restart(problem: Problem, decoded: _Decoded, messages: Store, info: In
         which = chosen[problem.instance_of(kind)]
         return values[which, np.arange(values.shape[1])][None]
 
-    # Restarts ran on shaken evidence: margins are those of the true evidence.
-    with jax.enable_x64(problem.evidence[0].dtype == np.float64):
-        beliefs = beliefs_of_restart(
-            problem.compiled.wiring, problem.evidence, messages, best.astype(np.int32)
-        )
+    own = decoded.margins
+    if len(decoded.score) > 1:
+        # All restarts but the first ran on shaken evidence: margins are those of the true one.
+        with jax.enable_x64(problem.evidence[0].dtype == np.float64):
+            beliefs = beliefs_of_restart(
+                problem.compiled.wiring, problem.evidence, messages, best.astype(np.int32)
+            )
+        own = tuple(margins([np.asarray(belief)[None] for belief in beliefs]))
     return _Answer(
         _Decoded(
             tuple(take(values, kind) for kind, values in enumerate(decoded.states)),
-            tuple(margins([np.asarray(belief)[None] for belief in beliefs])),
+            own,
             decoded.score[best, graphs][None],
         ),
         np.asarray(info.converged)[best, graphs],
