@@ -89,10 +89,8 @@ def compile_graphs(
         raise ValueError("a batch needs at least one graph")
     starts = np.cumsum([0, *(len(graph.states) for graph in batch)])
     states = np.concatenate([graph.states for graph in batch])
-    sets = _stack_sets(batch, starts, states)
-    size = max(
-        len(states), *(graph.edges for graph in batch), sum(graph.edges for graph in batch), 1
-    )
+    sets = _stack_sets(batch, starts)
+    size = max(len(states), sum(graph.edges for graph in batch), 1)
     padding = Padding(size, room)
     plans = [
         [(i, plan) for plan in group.factors.plans(states, padding, _label(i, group))]
@@ -128,9 +126,7 @@ def _padded_potentials(index: int, group: FactorSet, padding: Padding) -> np.nda
     return np.pad(values, ((0, capacity - len(values)), (0, 0)))
 
 
-def _stack_sets(
-    batch: tuple[FactorGraph, ...], starts: np.ndarray, states: np.ndarray
-) -> list[FactorSet]:
+def _stack_sets(batch: tuple[FactorGraph, ...], starts: np.ndarray) -> list[FactorSet]:
     """Group the factors of all graphs by kind and key, in a fixed order, and stack them."""
     found: dict[tuple, list[tuple[int, str, Factors, np.ndarray]]] = {}
     for instance, graph in enumerate(batch):

@@ -96,7 +96,7 @@ class DualDescent:
         wiring = self.wiring
         beliefs = passing.beliefs(wiring, self.evidence, messages)
         share = tuple(
-            belief / _column(jnp.maximum(degree, 1).astype(belief.dtype), belief)
+            belief / passing.per_row(jnp.maximum(degree, 1).astype(belief.dtype), belief)
             for belief, degree in zip(beliefs, passing.degrees(wiring), strict=True)
         )
         incoming = passing.to_factors(wiring, share, messages)
@@ -122,7 +122,7 @@ class DualDescent:
         weight = self._weights()
         spread = passing.at_edges(
             wiring,
-            tuple(t / _column(1 + w, t) for t, w in zip(total, weight, strict=True)),
+            tuple(t / passing.per_row(1 + w, t) for t, w in zip(total, weight, strict=True)),
             (0.0,) * len(wiring.states),
         )
 
@@ -177,7 +177,3 @@ def decode(beliefs: Store) -> Store:
         else jnp.argmax(belief, -1).astype(jnp.int32)
         for belief in beliefs
     )
-
-
-def _column(values: Array, like: Array) -> Array:
-    return values.reshape(-1, *[1] * (like.ndim - 1))
