@@ -1,0 +1,1 @@
+"""Images to models and back: parts, the sparsifier, contours, elastic graphs."""

@@ -1,0 +1,84 @@
+"""Model files: safetensors with JSON metadata, no pickle. A model is a bundled name or a path."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from mam import __version__
+
+FORMAT = 1  # raised when a file written by this version cannot be read by an older one
+BUNDLED = "bundled"  # the folder of models that come with the package
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFile:
+    """What a model file holds: arrays, settings, and how they were learned."""
+
+    kind: str
+    arrays: Mapping[str, np.ndarray]
+    config: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+
+
+def save_model(path: Path, model: ModelFile) -> None:
+    """Write a model file, whole or not at all."""
+    about = {
+        "format": FORMAT,
+        "kind": model.kind,
+        "version": __version__,
+        "config": dict(model.config),
+        "provenance": dict(model.provenance),
+    }
+    arrays = {name: np.ascontiguousarray(values) for name, values in model.arrays.items()}
+    torn = path.with_name(path.name + ".tmp")
+    torn.write_bytes(save(arrays, metadata={"mam": json.dumps(about, sort_keys=True)}))
+    os.replace(torn, path)
+
+
+def load_model(source: str | Path, kind: str) -> ModelFile:
+    """Read a model of the given kind from a file, or by its bundled name."""
+    path = find_model(source)
+    try:
+        with safe_open(path, "numpy") as file:
+            text = (file.metadata() or {}).get("mam")
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(f"{path}: not a model file ({error})") from None
+    if text is None:
+        raise ValueError(f"{path}: a safetensors file, but not one that mam wrote")
+    about = json.loads(text)
+    if about["format"] > FORMAT:
+        raise ValueError(
+            f"{path}: written by mam {about['version']} in format {about['format']}; "
+            f"this is mam {__version__}, which reads up to format {FORMAT}: install a newer one"
+        )
+    if about["kind"] != kind:
+        raise ValueError(f"{path}: a model of {about['kind']}, where one of {kind} is wanted")
+    return ModelFile(kind, arrays, about["config"], about["provenance"])
+
+
+def find_model(source: str | Path) -> Path:
+    """Return the file of a bundled name, or the path itself."""
+    path = Path(source)
+    if path.is_file():
+        return path
+    bundled = bundled_models()
+    if str(source) in bundled:
+        return bundled[str(source)]
+    raise FileNotFoundError(
+        f"{source}: no such file, and no bundled model; bundled are {', '.join(sorted(bundled))}"
+    )
+
+
+def bundled_models() -> dict[str, Path]:
+    """Return the models that come with the package, by name."""
+    folder = Path(str(resources.files("mam"))) / BUNDLED
+    return {path.stem: path for path in sorted(folder.glob("*.safetensors"))}
