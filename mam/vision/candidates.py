@@ -36,10 +36,12 @@ class Room:
         self._sizes: dict[str, int] = {}
 
     def fit(self, name: str, count: int, least: int = 64) -> int:
-        """Return a size that holds ``count`` entries."""
-        wanted = 1 << (max(count, least, self._sizes.get(name, 0)) - 1).bit_length()
-        self._sizes[name] = wanted
-        return wanted
+        """Return a size that holds ``count`` entries, with some to spare when it is new."""
+        known = self._sizes.get(name, 0)
+        if count > known:
+            wanted = max(count + count // 4, least)
+            self._sizes[name] = known = 1 << (wanted - 1).bit_length()
+        return max(known, least)
 
 
 @jax.tree_util.register_dataclass
@@ -110,9 +112,7 @@ def find_candidates(
 @lru_cache(maxsize=64)
 def _bit_places(side: int) -> tuple[tuple[int, int, int, int], ...]:
     """Row and column in the window, word and bit of every pixel of a part."""
-    return tuple(
-        (i // side, i % side, i // _WORD, i % _WORD) for i in range(side * side)
-    )
+    return tuple((i // side, i % side, i // _WORD, i % _WORD) for i in range(side * side))
 
 
 def _pack(masks: Bool[np.ndarray, "*batch side side"]) -> UInt32[np.ndarray, "words *batch"]:
@@ -130,7 +130,9 @@ def _shapes_of(parts: Parts, reach: int) -> _Shapes:
     steps = np.arange(-reach, reach + 1)
     offsets = np.stack(np.meshgrid(steps, steps, indexing="ij"), -1).reshape(-1, 2)
     wide = np.pad(parts.masks, ((0, 0), (reach, reach), (reach, reach)))
-    moved = [wide[:, reach - r : reach - r + side, reach - c : reach - c + side] for r, c in offsets]
+    moved = [
+        wide[:, reach - r : reach - r + side, reach - c : reach - c + side] for r, c in offsets
+    ]
     return _Shapes(_pack(parts.masks), _pack(np.stack(moved)), offsets.astype(np.int32))
 
 

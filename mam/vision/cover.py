@@ -11,13 +11,14 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Int
 
 from mam.vision.candidates import PAST, Candidates, Room, take
 from mam.vision.parts import Parts
 
-# Pixels stand in four rectangles: ON and OFF, each with few and with many candidates.
-_NARROW = 8
+# ON and OFF pixels stand in three rectangles each: up to 4, up to 16, and more candidates.
+_WIDTHS = (4, 16)
+_KINDS = 2 * (len(_WIDTHS) + 1)
 
 
 @jax.tree_util.register_dataclass
@@ -62,11 +63,12 @@ def build_cover(
     """Wire candidates and pixels."""
     sizes = sizes.astype(np.int32)
     edges = _edges(images, candidates, _pixel_lists(parts), sizes)
-    lit, lit_wide, dark, dark_wide, degree = (int(n) for n in _degrees(edges))
-    # One number gives all heights, so that few combinations are compiled.
-    height = room.fit("pixels", max(lit, 2 * lit_wide, dark, 4 * dark_wide, len(candidates.row)))
-    width = room.fit("degree", degree, least=4 * _NARROW)
-    shapes = (height, _NARROW), (height // 2, width), (height, _NARROW), (height // 4, width)
+    *counts, degree = (int(n) for n in _degrees(edges))
+    widths = (*_WIDTHS, room.fit("degree", degree, least=4 * _WIDTHS[-1]))
+    shapes = tuple(
+        (room.fit(f"pixels {i}", count, least=8), widths[i % len(widths)])
+        for i, count in enumerate(counts)
+    )
     return _wire(candidates, edges, sizes, types=len(parts), shapes=shapes)
 
 
@@ -88,7 +90,7 @@ class _Edges:
     image: Int[Array, " edges"]
     first: Bool[Array, " edges"]  # whether it is the first of its pixel
     rank: Int[Array, " edges"]  # among those of its pixel
-    rectangle: Int[Array, " edges"]  # 0 to 3; 4 is padding
+    rectangle: Int[Array, " edges"]  # which; past the last: padding
     size: int = field(metadata={"static": True})
 
 
@@ -108,15 +110,16 @@ def _edges(images: Array, candidates: Candidates, offsets: Array, sizes: Array) 
     number = jnp.arange(len(pixel), dtype=jnp.int32)
     rank = number - jax.lax.cummax(jnp.where(first, number, 0))
     run = jnp.cumsum(first) - 1
-    wide = jnp.zeros(len(run), bool).at[run].max(rank >= _NARROW)[run]
+    degree = jnp.zeros(len(run), jnp.int32).at[run].add(1)[run]
     lit = take(images.ravel(), pixel, False)
-    rectangle = jnp.where(lit, 0, 2) + jnp.where(wide, 1, 0)
+    width = jnp.searchsorted(jnp.array(_WIDTHS), degree).astype(jnp.int32)
+    rectangle = jnp.where(lit, 0, _KINDS // 2) + width
     return _Edges(
         order,
         pixel // (rows * cols),
         first & (pixel < PAST),
         rank,
-        jnp.where(pixel < PAST, rectangle, 4),
+        jnp.where(pixel < PAST, rectangle, _KINDS),
         offsets.shape[1],
     )
 
@@ -124,8 +127,8 @@ def _edges(images: Array, candidates: Candidates, offsets: Array, sizes: Array) 
 @jax.jit
 def _degrees(edges: _Edges) -> tuple[Array, ...]:
     """The number of pixels of each rectangle, and the highest degree."""
-    counts = (jnp.sum(edges.first & (edges.rectangle == i)) for i in range(4))
-    return *counts, jnp.max(jnp.where(edges.rectangle < 4, edges.rank + 1, 0))
+    counts = (jnp.sum(edges.first & (edges.rectangle == i)) for i in range(_KINDS))
+    return *counts, jnp.max(jnp.where(edges.rectangle < _KINDS, edges.rank + 1, 0))
 
 
 @partial(jax.jit, static_argnames=("types", "shapes"))
@@ -151,7 +154,7 @@ def _wire(
                 .at[here, edges.rank]
                 .set(parent, mode="drop"),
                 jnp.full(height, PAST, jnp.int32).at[here].set(edges.image, mode="drop"),
-                i < 2,
+                i < _KINDS // 2,
             )
         )
         row = jnp.where(mine, rows_before + own, row)
@@ -166,9 +169,7 @@ def _wire(
     number = (candidates.row * columns + candidates.column) * types + candidates.type
     pixels, slots = unsorted(row), unsorted(slot)
     first = _first_here(candidates)
-    return Cover(
-        tuple(rectangles), pixels, slots, candidates.image, number, first, len(sizes)
-    )
+    return Cover(tuple(rectangles), pixels, slots, candidates.image, number, first, len(sizes))
 
 
 def _first_here(candidates: Candidates) -> Int[Array, " candidates"]:

@@ -77,7 +77,9 @@ class CoverPropagation:
         flat = jnp.concatenate([values.reshape(-1, starts) for values in messages])
         return self.evidence + jnp.sum(take(flat, self.cover.slots, 0.0), 1)
 
-    def step(self, state: list[Array], active: Array, iteration: Array) -> tuple[list[Array], Array]:
+    def step(
+        self, state: list[Array], active: Array, iteration: Array
+    ) -> tuple[list[Array], Array]:
         """Update all messages once."""
         there = self.cover.at_pixels(self.beliefs(state), -jnp.inf)
         damping = self.rates.damping
