@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from HersheyFonts import HersheyFonts
 from jaxtyping import Bool, Float
 from PIL import Image, ImageDraw, ImageFont
 
@@ -47,6 +46,8 @@ def hershey_face(name: str) -> Face:
     >>> len(face), len(face["A"])
     (26, 3)
     """
+    from HersheyFonts import HersheyFonts  # only letters need it
+
     source = HersheyFonts()
     if name not in source.default_font_names:
         known = ", ".join(sorted(source.default_font_names))

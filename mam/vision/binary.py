@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from jaxtyping import Bool, Int, Shaped
 
-Images = Shaped[np.ndarray, "images rows cols"] | Sequence[Shaped[np.ndarray, "_ _"]]
+Images = np.ndarray | Sequence[np.ndarray]  # (images, rows, cols), or images of any sizes
 
 # Sides are rounded up to multiples of this, so that images of many sizes share few shapes.
 _GRAIN = 64

@@ -22,6 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, UInt32
 
+from mam.factors.base import Leaf
 from mam.vision.parts import Parts
 
 PRUNING = ("strong", "safe", "none")
@@ -49,10 +50,10 @@ class Room:
 class Candidates:
     """A list of placements, sorted by image, row, column and type; padded at the end."""
 
-    image: Int[Array, " candidates"]  # number in the batch; past the end: padding
-    row: Int[Array, " candidates"]
-    column: Int[Array, " candidates"]
-    type: Int[Array, " candidates"]
+    image: Leaf  # (candidates,): number in the batch; past the end: padding
+    row: Leaf
+    column: Leaf
+    type: Leaf
 
 
 @jax.tree_util.register_dataclass
@@ -60,9 +61,9 @@ class Candidates:
 class _Shapes:
     """The parts as bits, alone and seen from a neighbour."""
 
-    own: UInt32[Array, "words types"]
-    shifted: UInt32[Array, "words offsets types"]  # a part moved by an offset, cut to the window
-    offsets: Int[Array, "offsets 2"]
+    own: Leaf  # (words, types)
+    shifted: Leaf  # (words, offsets, types): a part moved by an offset, cut to the window
+    offsets: Leaf  # (offsets, 2)
 
 
 @jax.tree_util.register_dataclass
@@ -70,14 +71,14 @@ class _Shapes:
 class _Spots:
     """The positions near ON pixels, and what every type of part covers there."""
 
-    image: Int[Array, " spots"]
-    row: Int[Array, " spots"]
-    column: Int[Array, " spots"]
-    number: Int[Array, "images rows cols"]  # of the spot at each position; past the end: none
-    off: UInt32[Array, "words spots"]  # OFF pixels around the spot; outside the image is neither
-    on: UInt32[Array, "words spots"]
-    covered: Int[Array, "spots types"]  # number of ON pixels under each part
-    spilled: Int[Array, "spots types"]  # number of OFF pixels
+    image: Leaf  # (spots,)
+    row: Leaf  # (spots,)
+    column: Leaf  # (spots,)
+    number: Leaf  # (images, rows, cols): of the spot at each position; past the end: none
+    off: Leaf  # (words, spots): OFF pixels around the spot; outside the image is neither
+    on: Leaf  # (words, spots)
+    covered: Leaf  # (spots, types): number of ON pixels under each part
+    spilled: Leaf  # (spots, types): number of OFF pixels
 
 
 def find_candidates(
@@ -96,7 +97,7 @@ def find_candidates(
     loss = noise.loss if pruning == "strong" else 0.0
     rates = np.array([noise.gain, loss, noise.prior], np.float32)
     least = int(-noise.prior // noise.gain) + 1
-    around, promising = _look(images, sizes.astype(np.int32), np.int32(least), side=parts.side)
+    around, promising = _look(images, sizes.astype(np.int32), np.int16(least), side=parts.side)
     spots = _spots(around, promising, shapes.own, room.fit("spots", int(promising.sum())))
     worthy = _worthy(spots, rates)
     found = _listed(spots, worthy, room.fit("worthy", int(worthy.sum())))
@@ -185,8 +186,8 @@ def _worthy(spots: _Spots, rates: Array) -> Bool[Array, "spots types"]:
 @partial(jax.jit, static_argnames="capacity")
 def _listed(spots: _Spots, worthy: Array, capacity: int) -> Candidates:
     spot, kind = jnp.nonzero(worthy, size=capacity, fill_value=PAST)
-    place = (take(values, spot, PAST) for values in (spots.image, spots.row, spots.column))
-    return Candidates(*place, kind.astype(jnp.int32))
+    image, row, column = (take(v, spot, PAST) for v in (spots.image, spots.row, spots.column))
+    return Candidates(image, row, column, kind.astype(jnp.int32))
 
 
 @partial(jax.jit, static_argnames="capacity")

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int
 
+from mam.factors.base import Leaf
 from mam.vision.candidates import PAST, Candidates, Room, take
 from mam.vision.parts import Parts
 
@@ -26,8 +27,8 @@ _KINDS = 2 * (len(_WIDTHS) + 1)
 class Pixels:
     """Pixels of one kind that have a similar number of candidates."""
 
-    parents: Int[Array, "pixels width"]  # the candidates that cover each pixel; past the end: none
-    image: Int[Array, " pixels"]
+    parents: Leaf  # (pixels, width): the candidates that cover each pixel; past the end: none
+    image: Leaf  # (pixels,)
     lit: bool = field(metadata={"static": True})  # ON or OFF
 
 
@@ -37,11 +38,11 @@ class Cover:
     """Which candidates cover which pixels. Indices point past the end where there is nothing."""
 
     rectangles: tuple[Pixels, ...]
-    pixels: Int[Array, "candidates size"]  # pixels of each candidate, counted over rectangles
-    slots: Int[Array, "candidates size"]  # where it stands there, over all entries of rectangles
-    image: Int[Array, " candidates"]
-    number: Int[Array, " candidates"]  # of the placement among all of its image
-    same_place: Int[Array, " candidates"]  # the first candidate at the same position
+    pixels: Leaf  # (candidates, size): pixels of each candidate, counted over rectangles
+    slots: Leaf  # (candidates, size): where it stands there, over all entries of rectangles
+    image: Leaf  # (candidates,)
+    number: Leaf  # (candidates,): of the placement among all of its image
+    same_place: Leaf  # (candidates,): the first candidate at the same position
     images: int = field(metadata={"static": True})
 
     def at_pixels(self, values: Array, fill: float | int) -> list[Array]:
@@ -86,11 +87,11 @@ def _pixel_lists(parts: Parts) -> np.ndarray:
 class _Edges:
     """Every pair of a candidate and one of its pixels, sorted by pixel."""
 
-    order: Int[Array, " edges"]  # place in the unsorted list: candidate * size + pixel of the part
-    image: Int[Array, " edges"]
-    first: Bool[Array, " edges"]  # whether it is the first of its pixel
-    rank: Int[Array, " edges"]  # among those of its pixel
-    rectangle: Int[Array, " edges"]  # which; past the last: padding
+    order: Leaf  # (edges,): place in the unsorted list: candidate * size + pixel of the part
+    image: Leaf  # (edges,)
+    first: Leaf  # (edges,): whether it is the first of its pixel
+    rank: Leaf  # (edges,): among those of its pixel
+    rectangle: Leaf  # (edges,): which; past the last: padding
     size: int = field(metadata={"static": True})
 
 

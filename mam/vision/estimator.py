@@ -1,7 +1,9 @@
 """The part of the scikit-learn contract that every estimator shares."""
 
 import inspect
-from typing import Any, Self
+from typing import Any, TypeVar
+
+This = TypeVar("This", bound="Estimator")
 
 
 class Estimator:
@@ -18,7 +20,7 @@ class Estimator:
         """Return the parameters by name."""
         return {name: getattr(self, name) for name in self._names()}
 
-    def set_params(self, **changes: Any) -> Self:
+    def set_params(self: This, **changes: Any) -> This:
         """Change parameters; return the estimator itself."""
         unknown = sorted(set(changes) - set(self._names()))
         if unknown:

@@ -45,21 +45,23 @@ class Rates:
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Explanation:
-    """The chosen candidates, with what max-product believes of each, and the score by image."""
+    """The chosen candidates, with what max-product believes of each, and counts by image."""
 
-    chosen: Bool[Array, " candidates"]
-    belief: Float[Array, " candidates"]
-    score: Float[Array, " images"]
+    chosen: Leaf  # (candidates,)
+    belief: Leaf  # (candidates,)
+    lit: Leaf  # (images,): ON pixels covered
+    dark: Leaf  # (images,): OFF pixels covered
+    parts: Leaf  # (images,): candidates chosen
 
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class CoverPropagation:
-    """A solver for ``loop.run``; its state is the messages to candidates, rectangle by rectangle."""
+    """A solver for the loop; its state is the messages to candidates, by rectangle."""
 
     cover: Cover
     rates: Rates
-    evidence: Float[Array, "candidates starts"]
+    evidence: Leaf  # (candidates, starts)
 
     @property
     def instances(self) -> int:
@@ -111,11 +113,18 @@ def explain(
     belief = _propagate(cover, rates, keys, iterations)
     climbed = _climb(cover, rates, _decode(cover, belief, exclusive), exclusive)
     component = _components(cover)
-    scores = _score_by(cover, rates, climbed, component)
-    best = jnp.argmax(scores, 1)[component][:, None]
-    score = jax.ops.segment_sum(jnp.max(scores, 1), cover.image, cover.images)
-    chosen, believed = (jnp.take_along_axis(values, best, 1)[:, 0] for values in (climbed, belief))
-    return Explanation(chosen, believed, score)
+    counts = _counts_by(cover, climbed, component)
+    lit, dark, parts = (count.astype(jnp.float32) for count in counts)
+    scores = rates.gain * lit - rates.loss * dark + rates.prior * parts
+    best = jnp.argmax(scores, 1)[:, None]
+    chosen, believed = (
+        jnp.take_along_axis(values, best[component], 1)[:, 0] for values in (climbed, belief)
+    )
+    totals = (
+        jax.ops.segment_sum(jnp.take_along_axis(n, best, 1)[:, 0], cover.image, cover.images)
+        for n in counts
+    )
+    return Explanation(chosen, believed, *totals)
 
 
 def _propagate(cover: Cover, rates: Rates, keys: Array, iterations: int) -> Array:
@@ -219,17 +228,19 @@ def _times_covered(cover: Cover, chosen: Array) -> list[Array]:
     return [jnp.sum(x, 1) for x in cover.at_pixels(chosen.astype(jnp.int8), 0)]
 
 
-def _score_by(
-    cover: Cover, rates: Rates, chosen: Array, component: Array
-) -> Float[Array, "candidates starts"]:
-    """The score of every component, at the number of its first candidate."""
+def _counts_by(cover: Cover, chosen: Array, component: Array) -> tuple[Array, Array, Array]:
+    """ON and OFF pixels covered and candidates chosen, at the first candidate of each component.
+
+    Whole numbers, so that no answer depends on the order of a sum.
+    """
     count = len(component)
-    total = jax.ops.segment_sum(jnp.where(chosen, rates.prior, 0.0), component, count)
-    for pixels, times in zip(cover.rectangles, _times_covered(cover, chosen), strict=True):
-        value = rates.gain if pixels.lit else -rates.loss
-        home = take(component, pixels.parents[:, 0], count)
-        total += jax.ops.segment_sum(jnp.where(times > 0, value, 0.0), home, count)
-    return total
+    pixels = {True: jnp.zeros(chosen.shape, jnp.int32), False: jnp.zeros(chosen.shape, jnp.int32)}
+    for some, times in zip(cover.rectangles, _times_covered(cover, chosen), strict=True):
+        home = take(component, some.parents[:, 0], count)
+        covered = (times > 0).astype(jnp.int32)
+        pixels[some.lit] += jax.ops.segment_sum(covered, home, count)
+    parts = jax.ops.segment_sum(chosen.astype(jnp.int32), component, count)
+    return pixels[True], pixels[False], parts
 
 
 def _components(cover: Cover) -> Int[Array, " candidates"]:

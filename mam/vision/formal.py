@@ -1,9 +1,12 @@
 """The sparsifier written down as a factor graph: for certificates, exporters and oracles."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from jaxtyping import Bool
+import scipy.sparse as sp
+from jaxtyping import Bool, Float
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from mam.factors import Or, Ragged
 from mam.graph import FactorGraph, GraphBuilder
@@ -52,6 +55,52 @@ def sparsifier_model(
         "pixel": np.where(lit, parts.noise.gain, -parts.noise.loss),
     }
     return SparsifierModel(builder.build(), evidence, candidates)
+
+
+@dataclass(frozen=True, eq=False)
+class CoverProgram:
+    """The model as a linear program over parts x and pixels z: maximise value, rules (x, z) <= 0.
+
+    An ON pixel is covered only where some part is, z <= sum x; an OFF pixel wherever one is,
+    z >= x.
+    """
+
+    value: Float[np.ndarray, " variables"]
+    rules: Any  # a sparse matrix, (rules, variables)
+    parts: int  # the first variables are the parts
+
+    def solve(self, whole: bool = False, seconds: float = 600.0) -> tuple[float, bool]:
+        """Return the maximum and whether it is proven; ``whole``: parts are there or not."""
+        if self.parts == 0:
+            return 0.0, True
+        found = milp(
+            -self.value,
+            constraints=LinearConstraint(self.rules, -np.inf, 0.0),
+            bounds=Bounds(0, 1),
+            integrality=np.where(np.arange(len(self.value)) < self.parts, int(whole), 0),
+            options={"time_limit": seconds, "mip_rel_gap": 0.0},
+        )
+        return (-float(found.fun), found.status == 0) if found.x is not None else (np.inf, False)
+
+
+def cover_program(model: SparsifierModel) -> CoverProgram:
+    """Write the model as a linear program; its fractional maximum bounds every explanation."""
+    value = np.concatenate([model.evidence["part"], model.evidence["pixel"]])
+    parts, pixels = len(model.evidence["part"]), len(model.evidence["pixel"])
+    if parts == 0:
+        return CoverProgram(value, sp.csr_matrix((0, len(value))), 0)
+    [(_, ors)] = model.graph.factors
+    assert isinstance(ors, Or)
+    pixel, part = ors.parents.row_of_value, ors.parents.values
+    lit = model.evidence["pixel"] > 0
+    on, off = lit[pixel], ~lit[pixel]
+    covers = sp.csr_matrix((np.ones(on.sum()), (pixel[on], part[on])), (pixels, parts))
+    needs = sp.hstack([-covers, sp.identity(pixels)]).tocsr()[lit]
+    rule = np.tile(np.arange(off.sum()), 2)
+    column = np.concatenate([part[off], parts + pixel[off]])
+    sign = np.where(np.arange(len(rule)) < off.sum(), 1.0, -1.0)
+    forces = sp.csr_matrix((sign, (rule, column)), (int(off.sum()), len(value)))
+    return CoverProgram(value, sp.vstack([needs, forces]).tocsr(), parts)
 
 
 def _covered(

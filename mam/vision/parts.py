@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Shaped
 
 from mam.vision.files import ModelFile, load_model, save_model
 
@@ -60,7 +60,7 @@ class Parts:
     [3]
     """
 
-    masks: Bool[np.ndarray, "types side side"]
+    masks: Shaped[np.ndarray, "types rows cols"]
     noise: Noise = PATHFINDER
     provenance: Mapping[str, Any] = field(default_factory=dict)
 

@@ -14,21 +14,20 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import jax
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from mam.infer import solve
 from mam.infer.restarts import restart_keys
 from mam.vision.binary import Images, as_binary, padded_batches
 from mam.vision.candidates import PRUNING, Candidates, Room, find_candidates
 from mam.vision.cover import build_cover
 from mam.vision.estimator import Estimator
-from mam.vision.explain import Rates, explain
-from mam.vision.formal import sparsifier_model
-from mam.vision.parts import Parts
+from mam.vision.explain import Explanation, Rates, explain
+from mam.vision.formal import cover_program, sparsifier_model
+from mam.vision.parts import Noise, Parts
 
 # Images a device works on at once: an accelerator wants many, a core works best in its cache.
 _BATCH_ON_ACCELERATOR = 64
@@ -77,7 +76,7 @@ class Sparsifier(Estimator):
         *,
         pruning: str = "strong",  # or "safe", "none": see mam.vision.candidates
         restarts: int = 8,  # the best answer wins, region by region
-        iterations: int = 20,  # of max-product in each
+        iterations: int = 10,  # of max-product in each
         damping: float = 0.5,  # new message = damping * old + (1 - damping) * new
         jitter: float = 2.0,  # scale of the noise on the prior that sets the restarts apart
         exclusive: bool = True,
@@ -99,7 +98,7 @@ class Sparsifier(Estimator):
         self.max_candidates = max_candidates
         self._room = Room()  # of the arrays used so far; has no part in any answer
 
-    def fit(self, images: Images | None = None, y: Any = None) -> Self:
+    def fit(self, images: Images | None = None, y: Any = None) -> "Sparsifier":
         """Do nothing: the parts are given. See ``learn_parts`` to learn them."""
         return self
 
@@ -165,8 +164,7 @@ class Sparsifier(Estimator):
         )
         listed, answer = jax.device_get((candidates, answer))
         return [
-            _placements(listed, answer, place, tuple(int(n) for n in sizes[place]))
-            for place in range(len(numbers))
+            _placements(listed, answer, place, sizes[place], noise) for place in range(len(numbers))
         ]
 
     def _refuse_too_many(self, candidates: Candidates, numbers: np.ndarray) -> None:
@@ -186,25 +184,29 @@ class Sparsifier(Estimator):
     def _bounded(
         self, images: list[np.ndarray], answers: list[Placements], parts: Parts
     ) -> list[Placements]:
-        """Bound each optimum by the dual of the full model, which safe pruning leaves as it is."""
+        """Bound each optimum by the linear program of the full model."""
         bounded = []
         for image, answer in zip(images, answers, strict=True):
-            model = sparsifier_model(image, parts)
-            solution = solve(model.graph, model.evidence, bound=True, repair=False)
-            bounded.append(replace(answer, bound=max(solution.bound, answer.score)))
+            limit, _ = cover_program(sparsifier_model(image, parts)).solve()
+            # The program is solved to about 1e-7 of its value.
+            limit = max(limit * (1 + 1e-6), answer.score)
+            bounded.append(replace(answer, bound=limit))
         return bounded
 
 
-def _placements(listed: Candidates, answer: Any, place: int, shape: tuple[int, ...]) -> Placements:
+def _placements(
+    listed: Candidates, answer: Explanation, place: int, size: np.ndarray, noise: Noise
+) -> Placements:
+    """Read one image of a batch."""
     chosen = np.flatnonzero(answer.chosen & (listed.image == place))
-    rows, cols = shape
+    lit, dark, parts = (int(n[place]) for n in (answer.lit, answer.dark, answer.parts))
     return Placements(
         listed.type[chosen],
         listed.row[chosen],
         listed.column[chosen],
         np.maximum(answer.belief[chosen], 0.0),
-        (rows, cols),
-        float(answer.score[place]),
+        (int(size[0]), int(size[1])),
+        noise.gain * lit - noise.loss * dark + noise.prior * parts,
     )
 
 

@@ -1,0 +1,42 @@
+"""How many hard images (300 x 300) a second the sparsifier explains, and where the time goes."""
+
+import time
+
+import jax
+import numpy as np
+
+from bench.timing import seconds
+from mam.data import make_row, recipe
+from mam.vision.binary import padded_batches
+from mam.vision.candidates import Room, find_candidates
+from mam.vision.cover import build_cover
+from mam.vision.parts import Parts
+from mam.vision.sparsify import Sparsifier
+
+
+def main(count: int = 128) -> None:
+    made = recipe("pathfinder", "hard", 5)
+    images = [make_row(made, row).clean > 26 for row in range(count)]
+    parts = Parts.load("pathfinder-parts")
+    print(f"sparsifier, {count} hard images on {jax.devices()[0].device_kind}:")
+    for restarts in (4, 8):
+        sparsifier = Sparsifier(parts, restarts=restarts)
+        sparsifier.transform(images)  # compiles
+        start = time.perf_counter()
+        found = sparsifier.transform(images)
+        spent = time.perf_counter() - start
+        score = np.mean([one.score for one in found])
+        print(f"  {restarts} restarts: {count / spent:.1f} images/s, mean score {score:.1f}")
+    size = 1 if jax.default_backend() == "cpu" else 64
+    _, canvas, sizes = next(padded_batches(images, size))
+    room = Room()
+    candidates = find_candidates(canvas, sizes, parts, "strong", room)
+    prune = seconds(lambda: find_candidates(canvas, sizes, parts, "strong", room))
+    wire = seconds(lambda: build_cover(canvas, sizes, candidates, parts, room))
+    kept = int((np.asarray(candidates.image) < size).sum()) / size
+    print(f"  pruning to {kept:.0f} candidates: {1e3 * prune / size:.2f} ms an image")
+    print(f"  wiring: {1e3 * wire / size:.2f} ms an image")
+
+
+if __name__ == "__main__":
+    main()
