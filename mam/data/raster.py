@@ -94,9 +94,10 @@ def stroke_sprite(
     ((19, 19), 255)
     """
     side = 2 * radius + 1
-    # The centre of the middle pixel is the corner of four enlarged ones; PIL fills the pixels on
-    # the edge too, which makes a stroke half an enlarged pixel wider.
-    corners = rectangle((radius + 0.25, radius + 0.25), angle, length, width - 0.5 / scale)
+    # The published strokes lie half a pixel to the lower right of the place they are given, and are
+    # as long and wide as this (fitted over all orientations; PIL fills the pixels on the edge too).
+    start = (radius + 0.5, radius + 0.5)
+    corners = rectangle(start, angle, length + 0.5 / scale, width - 0.5 / scale)
     sprite = reduce_by(fill(pack([corners]), (side, side), scale).astype(np.uint8) * 255, scale)
     sprite.flags.writeable = False
     return sprite
