@@ -1,0 +1,63 @@
+"""Binary images from what users have, and batches of them in a few padded shapes."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from jaxtyping import Bool, Int, Shaped
+
+Images = Shaped[np.ndarray, "images rows cols"] | Sequence[Shaped[np.ndarray, "_ _"]]
+
+# Sides are rounded up to multiples of this, so that images of many sizes share few shapes.
+_GRAIN = 64
+
+
+def as_binary(
+    image: Shaped[np.ndarray, "..."], threshold: float | None = None, name: str = "the image"
+) -> Bool[np.ndarray, "rows cols"]:
+    """Return which pixels are ON: True, 1 or 255, or those above a threshold.
+
+    >>> as_binary(np.array([[0, 255]], np.uint8)).tolist()
+    [[False, True]]
+    >>> as_binary(np.array([[0, 7, 255]], np.uint8), threshold=26).tolist()
+    [[False, False, True]]
+    """
+    pixels = np.asarray(image)
+    if pixels.ndim != 2:
+        raise ValueError(f"{name} has shape {pixels.shape}; give rows x columns, one value a pixel")
+    if pixels.size == 0:
+        raise ValueError(f"{name} has no pixels: its shape is {pixels.shape}")
+    if pixels.dtype == bool:
+        return pixels
+    if pixels.dtype.kind not in "iuf" or not np.isfinite(pixels).all():
+        raise ValueError(f"{name} is not a picture: pixels must be finite numbers or booleans")
+    if threshold is not None:
+        return pixels > threshold
+    top = 255 if pixels.max() > 1 else 1
+    strange = pixels[(pixels != 0) & (pixels != top)]
+    if strange.size:
+        raise ValueError(
+            f"{name} is not binary: it holds {strange[0]} beside 0 and {top}; give a threshold"
+        )
+    return pixels != 0
+
+
+def padded_batches(
+    images: Sequence[Bool[np.ndarray, "_ _"]], size: int
+) -> Iterator[tuple[np.ndarray, Bool[np.ndarray, "size rows cols"], Int[np.ndarray, "size 2"]]]:
+    """Group images of similar size: their numbers, the images in one array, their own sizes.
+
+    Every array holds ``size`` images; the last ones of a group may be blank.
+    """
+    shapes = np.array([image.shape for image in images]).reshape(-1, 2)
+    rounded = -(-shapes // _GRAIN) * _GRAIN
+    for shape in np.unique(rounded, axis=0):
+        members = np.flatnonzero((rounded == shape).all(1))
+        for start in range(0, len(members), size):
+            numbers = members[start : start + size]
+            canvas = np.zeros((size, *shape), bool)
+            for place, number in enumerate(numbers):
+                rows, cols = shapes[number]
+                canvas[place, :rows, :cols] = images[number]
+            sizes = np.zeros((size, 2), np.int32)
+            sizes[: len(numbers)] = shapes[numbers]
+            yield numbers, canvas, sizes

@@ -1,0 +1,236 @@
+r"""Which placements of parts are worth a variable: pruning before the sparsifier is solved.
+
+A placement covers :math:`n` ON pixels and :math:`f` OFF pixels of the image. What it adds to the
+score is at most its gain bound
+
+.. math:: \mathrm{gain} \cdot n - \mathrm{loss} \cdot f + \mathrm{prior},
+
+and where another placement covers all its ON pixels and no more OFF pixels, that one can take its
+place. Both rules count OFF pixels as if no two placements of the best answer covered the same one;
+then they lose nothing. ``safe`` pruning makes no such assumption: :math:`f` is left out of the
+bound, and the other's OFF pixels must be among the placement's own.
+
+Everything is bits: the neighbourhood of each pixel is packed into words, a part is a word too, and
+covering is AND.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int, UInt32
+
+from mam.vision.parts import Parts
+
+PRUNING = ("strong", "safe", "none")
+_WORD = 32
+PAST = np.iinfo(np.int32).max  # an index past the end of any array: padding
+
+
+class Room:
+    """Array sizes that only grow: powers of two, so that a stream of images compiles few shapes."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[str, int] = {}
+
+    def fit(self, name: str, count: int, least: int = 64) -> int:
+        """Return a size that holds ``count`` entries, with some to spare when it is new."""
+        known = self._sizes.get(name, 0)
+        if count > known:
+            wanted = max(count + count // 4, least)
+            self._sizes[name] = known = 1 << (wanted - 1).bit_length()
+        return max(known, least)
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Candidates:
+    """A list of placements, sorted by image, row, column and type; padded at the end."""
+
+    image: Int[Array, " candidates"]  # number in the batch; past the end: padding
+    row: Int[Array, " candidates"]
+    column: Int[Array, " candidates"]
+    type: Int[Array, " candidates"]
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class _Shapes:
+    """The parts as bits, alone and seen from a neighbour."""
+
+    own: UInt32[Array, "words types"]
+    shifted: UInt32[Array, "words offsets types"]  # a part moved by an offset, cut to the window
+    offsets: Int[Array, "offsets 2"]
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class _Spots:
+    """The positions near ON pixels, and what every type of part covers there."""
+
+    image: Int[Array, " spots"]
+    row: Int[Array, " spots"]
+    column: Int[Array, " spots"]
+    number: Int[Array, "images rows cols"]  # of the spot at each position; past the end: none
+    off: UInt32[Array, "words spots"]  # OFF pixels around the spot; outside the image is neither
+    on: UInt32[Array, "words spots"]
+    covered: Int[Array, "spots types"]  # number of ON pixels under each part
+    spilled: Int[Array, "spots types"]  # number of OFF pixels
+
+
+def find_candidates(
+    images: Bool[np.ndarray, "images rows cols"],
+    sizes: Int[np.ndarray, "images 2"],
+    parts: Parts,
+    pruning: str,
+    room: Room,
+) -> Candidates:
+    """List the placements that may be ON in a best explanation of each image.
+
+    ``images`` are padded to one shape, ``sizes`` are their own; a part is placed by its middle.
+    """
+    shapes, near = _shapes_of(parts, parts.side - 1), _shapes_of(parts, 1)
+    noise = parts.noise
+    loss = noise.loss if pruning == "strong" else 0.0
+    rates = np.array([noise.gain, loss, noise.prior], np.float32)
+    least = int(-noise.prior // noise.gain) + 1
+    around, promising = _look(images, sizes.astype(np.int32), np.int32(least), side=parts.side)
+    spots = _spots(around, promising, shapes.own, room.fit("spots", int(promising.sum())))
+    worthy = _worthy(spots, rates)
+    found = _listed(spots, worthy, room.fit("worthy", int(worthy.sum())))
+    if pruning == "none":
+        return found
+    # Most are dominated by a close neighbour; only the others are compared with all.
+    for name, window in (("near", near), ("all", shapes)):
+        kept = _undominated(spots, found, window, by_set=pruning == "safe")
+        found = _shortened(found, kept, room.fit(name, int(kept.sum())))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _bit_places(side: int) -> tuple[tuple[int, int, int, int], ...]:
+    """Row and column in the window, word and bit of every pixel of a part."""
+    return tuple((i // side, i % side, i // _WORD, i % _WORD) for i in range(side * side))
+
+
+def _pack(masks: Bool[np.ndarray, "*batch side side"]) -> UInt32[np.ndarray, "words *batch"]:
+    side = masks.shape[-1]
+    flat = masks.reshape(*masks.shape[:-2], side * side)
+    short = -flat.shape[-1] % _WORD
+    padded = np.concatenate([flat, np.zeros((*flat.shape[:-1], short), bool)], -1)
+    words = padded.reshape(*flat.shape[:-1], -1, _WORD).astype(np.uint32)
+    packed = (words << np.arange(_WORD, dtype=np.uint32)).sum(-1, dtype=np.uint32)
+    return np.moveaxis(packed, -1, 0)
+
+
+def _shapes_of(parts: Parts, reach: int) -> _Shapes:
+    side = parts.side
+    steps = np.arange(-reach, reach + 1)
+    offsets = np.stack(np.meshgrid(steps, steps, indexing="ij"), -1).reshape(-1, 2)
+    wide = np.pad(parts.masks, ((0, 0), (reach, reach), (reach, reach)))
+    moved = [
+        wide[:, reach - r : reach - r + side, reach - c : reach - c + side] for r, c in offsets
+    ]
+    return _Shapes(_pack(parts.masks), _pack(np.stack(moved)), offsets.astype(np.int32))
+
+
+def _neighbourhoods(images: Bool[Array, "images rows cols"], side: int) -> Array:
+    """Pack the window around every pixel into words."""
+    _, rows, cols = images.shape
+    reach = side // 2
+    wide = jnp.pad(images, ((0, 0), (reach, reach), (reach, reach))).astype(jnp.uint32)
+    words = [jnp.zeros(images.shape, jnp.uint32) for _ in range(-(-side * side // _WORD))]
+    for row, col, word, bit in _bit_places(side):
+        words[word] |= wide[:, row : row + rows, col : col + cols] << jnp.uint32(bit)
+    return jnp.stack(words)
+
+
+def _count(words: UInt32[Array, "words *rest"]) -> Int[Array, "*rest"]:
+    return jnp.sum(jax.lax.population_count(words), 0).astype(jnp.int16)
+
+
+@partial(jax.jit, static_argnames="side")
+def _look(images: Array, sizes: Array, least: Array, side: int) -> tuple[Array, Array]:
+    """Pack the neighbourhoods; tell which have ``least`` ON pixels, what any placement needs."""
+    _, rows, cols = images.shape
+    inside = jnp.arange(rows)[:, None] < sizes[:, 0, None, None]
+    inside &= jnp.arange(cols) < sizes[:, 1, None, None]
+    on = _neighbourhoods(images & inside, side)
+    off = _neighbourhoods(~images & inside, side)
+    return jnp.stack([on, off]), (_count(on) >= least) & inside
+
+
+@partial(jax.jit, static_argnames="capacity")
+def _spots(around: Array, promising: Array, own: Array, capacity: int) -> _Spots:
+    """List the promising positions and count what the parts cover there."""
+    place = jnp.nonzero(promising, size=capacity, fill_value=PAST)
+    numbers = jnp.arange(capacity, dtype=jnp.int32)
+    number = jnp.full(promising.shape, capacity, jnp.int32).at[place].set(numbers, mode="drop")
+    on, off = around.at[:, :, *place].get(mode="fill", fill_value=0)
+    covered, spilled = _count(on[..., None] & own[:, None]), _count(off[..., None] & own[:, None])
+    image, row, column = (values.astype(jnp.int32) for values in place)
+    return _Spots(image, row, column, number, off, on, covered, spilled)
+
+
+@jax.jit
+def _worthy(spots: _Spots, rates: Array) -> Bool[Array, "spots types"]:
+    """Tell which placements have a positive gain bound."""
+    gain, loss, prior = rates
+    covered, spilled = spots.covered.astype(rates.dtype), spots.spilled.astype(rates.dtype)
+    return gain * covered - loss * spilled + prior > 0
+
+
+@partial(jax.jit, static_argnames="capacity")
+def _listed(spots: _Spots, worthy: Array, capacity: int) -> Candidates:
+    spot, kind = jnp.nonzero(worthy, size=capacity, fill_value=PAST)
+    place = (take(values, spot, PAST) for values in (spots.image, spots.row, spots.column))
+    return Candidates(*place, kind.astype(jnp.int32))
+
+
+@partial(jax.jit, static_argnames="capacity")
+def _shortened(found: Candidates, kept: Array, capacity: int) -> Candidates:
+    (which,) = jnp.nonzero(kept, size=capacity, fill_value=PAST)
+    return jax.tree.map(lambda values: take(values, which, PAST), found)
+
+
+def take(values: Array, index: Array | tuple[Array, ...], fill: float | int | bool) -> Array:
+    """Read entries of an array; an index past its end reads ``fill``."""
+    return values.at[index].get(mode="fill", fill_value=fill)
+
+
+@partial(jax.jit, static_argnames="by_set")
+def _undominated(
+    spots: _Spots, found: Candidates, window: _Shapes, by_set: bool
+) -> Bool[Array, " candidates"]:
+    """Tell which candidates no other one within the window can replace."""
+    kind = found.type
+    here = take(spots.number, (found.image, found.row, found.column), PAST)
+    mine = take(spots.on.T, here, 0).T & take(window.own.T, kind, 0).T
+    n, f = take(spots.covered, (here, kind), 0), take(spots.spilled, (here, kind), 0)
+    types = jnp.arange(window.own.shape[1], dtype=jnp.int32)
+
+    def dominated(offset: Array, shifted: Array, back: Array) -> Array:
+        """By a placement at this offset; ``shifted`` are its parts, ``back`` mine seen from it."""
+        row, column = found.row + offset[0], found.column + offset[1]
+        row = jnp.where(row < 0, PAST, row)  # a negative place would count from the end
+        column = jnp.where(column < 0, PAST, column)
+        there = take(spots.number, (found.image, row, column), PAST)
+        n_there, f_there = take(spots.covered, there, 0), take(spots.spilled, there, 0)
+        able = jnp.all((mine[:, :, None] & ~shifted[:, None]) == 0, 0)
+        able &= (f_there <= f[:, None]) & (n_there >= n[:, None])
+        if by_set:
+            spill = take(spots.off.T, there, 0).T[:, :, None] & window.own[:, None]
+            able &= jnp.all((spill & ~take(back.T, kind, 0).T[:, :, None]) == 0, 0)
+        earlier = (offset[0] < 0) | ((offset[0] == 0) & (offset[1] < 0))
+        here_too = (offset[0] == 0) & (offset[1] == 0)
+        first = earlier | (here_too & (types < kind[:, None]))
+        return jnp.any(able & ((n_there > n[:, None]) | (f_there < f[:, None]) | first), 1)
+
+    def body(i: Array, gone: Array) -> Array:
+        back = window.shifted[:, len(window.offsets) - 1 - i]
+        return gone | dominated(window.offsets[i], window.shifted[:, i], back)
+
+    gone = jax.lax.fori_loop(0, len(window.offsets), body, jnp.zeros(len(n), bool))
+    return ~gone & (found.image < len(spots.number))

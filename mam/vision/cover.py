@@ -1,0 +1,179 @@
+"""Pixels and the candidates that may cover them, as index lists in both directions.
+
+This is the sparsifier's factor graph, wired on the device. The candidates are there already, and
+wiring them takes less time than a few sweeps of messages; the generic builder on the host would
+take longer than everything else together.
+"""
+
+from dataclasses import dataclass, field
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int
+
+from mam.vision.candidates import PAST, Candidates, Room, take
+from mam.vision.parts import Parts
+
+# ON and OFF pixels stand in three rectangles each: up to 4, up to 16, and more candidates.
+_WIDTHS = (4, 16)
+_KINDS = 2 * (len(_WIDTHS) + 1)
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Pixels:
+    """Pixels of one kind that have a similar number of candidates."""
+
+    parents: Int[Array, "pixels width"]  # the candidates that cover each pixel; past the end: none
+    image: Int[Array, " pixels"]
+    lit: bool = field(metadata={"static": True})  # ON or OFF
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Cover:
+    """Which candidates cover which pixels. Indices point past the end where there is nothing."""
+
+    rectangles: tuple[Pixels, ...]
+    pixels: Int[Array, "candidates size"]  # pixels of each candidate, counted over rectangles
+    slots: Int[Array, "candidates size"]  # where it stands there, over all entries of rectangles
+    image: Int[Array, " candidates"]
+    number: Int[Array, " candidates"]  # of the placement among all of its image
+    same_place: Int[Array, " candidates"]  # the first candidate at the same position
+    images: int = field(metadata={"static": True})
+
+    def at_pixels(self, values: Array, fill: float | int) -> list[Array]:
+        """Read values of candidates at the pixels they may cover, for every rectangle."""
+        return [take(values, rectangle.parents, fill) for rectangle in self.rectangles]
+
+    def at_candidates(self, values: list[Array], fill: float | int) -> Array:
+        """Read values of pixels at the candidates that may cover them."""
+        return take(jnp.concatenate(values), self.pixels, fill)
+
+
+def build_cover(
+    images: Bool[np.ndarray, "images rows cols"],
+    sizes: Int[np.ndarray, "images 2"],
+    candidates: Candidates,
+    parts: Parts,
+    room: Room,
+) -> Cover:
+    """Wire candidates and pixels."""
+    sizes = sizes.astype(np.int32)
+    edges = _edges(images, candidates, _pixel_lists(parts), sizes)
+    *counts, degree = (int(n) for n in _degrees(edges))
+    widths = (*_WIDTHS, room.fit("degree", degree, least=4 * _WIDTHS[-1]))
+    shapes = tuple(
+        (room.fit(f"pixels {i}", count, least=8), widths[i % len(widths)])
+        for i, count in enumerate(counts)
+    )
+    return _wire(candidates, edges, sizes, types=len(parts), shapes=shapes)
+
+
+def _pixel_lists(parts: Parts) -> np.ndarray:
+    """Rows and columns of each part's pixels, from its middle; short lists end in far places."""
+    lists = np.full((len(parts), int(parts.sizes.max()), 2), PAST // 4, np.int32)
+    for kind, mask in enumerate(parts.masks):
+        found = np.argwhere(mask) - parts.radius
+        lists[kind, : len(found)] = found
+    return lists
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class _Edges:
+    """Every pair of a candidate and one of its pixels, sorted by pixel."""
+
+    order: Int[Array, " edges"]  # place in the unsorted list: candidate * size + pixel of the part
+    image: Int[Array, " edges"]
+    first: Bool[Array, " edges"]  # whether it is the first of its pixel
+    rank: Int[Array, " edges"]  # among those of its pixel
+    rectangle: Int[Array, " edges"]  # which; past the last: padding
+    size: int = field(metadata={"static": True})
+
+
+@jax.jit
+def _edges(images: Array, candidates: Candidates, offsets: Array, sizes: Array) -> _Edges:
+    count, rows, cols = images.shape
+    size = take(sizes, candidates.image, 0)
+    place = jnp.stack([candidates.row, candidates.column], -1)[:, None]
+    here = place + take(offsets, candidates.type, 0)
+    known = (candidates.image < count)[:, None]
+    known &= jnp.all((here >= 0) & (here < size[:, None]), -1)
+    flat = (candidates.image[:, None] * rows + here[..., 0]) * cols + here[..., 1]
+    unsorted = jnp.where(known, flat, PAST).ravel()
+    order = jnp.argsort(unsorted).astype(jnp.int32)
+    pixel = unsorted[order]
+    first = jnp.concatenate([jnp.ones(1, bool), pixel[1:] != pixel[:-1]])
+    number = jnp.arange(len(pixel), dtype=jnp.int32)
+    rank = number - jax.lax.cummax(jnp.where(first, number, 0))
+    run = jnp.cumsum(first) - 1
+    degree = jnp.zeros(len(run), jnp.int32).at[run].add(1)[run]
+    lit = take(images.ravel(), pixel, False)
+    width = jnp.searchsorted(jnp.array(_WIDTHS), degree).astype(jnp.int32)
+    rectangle = jnp.where(lit, 0, _KINDS // 2) + width
+    return _Edges(
+        order,
+        pixel // (rows * cols),
+        first & (pixel < PAST),
+        rank,
+        jnp.where(pixel < PAST, rectangle, _KINDS),
+        offsets.shape[1],
+    )
+
+
+@jax.jit
+def _degrees(edges: _Edges) -> tuple[Array, ...]:
+    """The number of pixels of each rectangle, and the highest degree."""
+    counts = (jnp.sum(edges.first & (edges.rectangle == i)) for i in range(_KINDS))
+    return *counts, jnp.max(jnp.where(edges.rectangle < _KINDS, edges.rank + 1, 0))
+
+
+@partial(jax.jit, static_argnames=("types", "shapes"))
+def _wire(
+    candidates: Candidates,
+    edges: _Edges,
+    sizes: Array,
+    types: int,
+    shapes: tuple[tuple[int, int], ...],
+) -> Cover:
+    """Give every pixel a row of its rectangle and every edge a place in it."""
+    parent = edges.order // edges.size
+    row = jnp.full(len(parent), PAST, jnp.int32)
+    slot = row
+    rectangles, rows_before, slots_before = [], 0, 0
+    for i, (height, width) in enumerate(shapes):
+        mine = edges.rectangle == i
+        own = (jnp.cumsum(edges.first & mine) - 1).astype(jnp.int32)
+        here = jnp.where(mine, own, PAST)
+        rectangles.append(
+            Pixels(
+                jnp.full((height, width), PAST, jnp.int32)
+                .at[here, edges.rank]
+                .set(parent, mode="drop"),
+                jnp.full(height, PAST, jnp.int32).at[here].set(edges.image, mode="drop"),
+                i < _KINDS // 2,
+            )
+        )
+        row = jnp.where(mine, rows_before + own, row)
+        slot = jnp.where(mine, slots_before + own * width + edges.rank, slot)
+        rows_before += height
+        slots_before += height * width
+
+    def unsorted(values: Array) -> Array:
+        return jnp.zeros_like(values).at[edges.order].set(values).reshape(-1, edges.size)
+
+    columns = take(sizes[:, 1], candidates.image, 0)
+    number = (candidates.row * columns + candidates.column) * types + candidates.type
+    pixels, slots = unsorted(row), unsorted(slot)
+    first = _first_here(candidates)
+    return Cover(tuple(rectangles), pixels, slots, candidates.image, number, first, len(sizes))
+
+
+def _first_here(candidates: Candidates) -> Int[Array, " candidates"]:
+    """The first candidate with the same position; they are sorted by it."""
+    place = jnp.stack([candidates.image, candidates.row, candidates.column])
+    new = jnp.concatenate([jnp.ones(1, bool), jnp.any(place[:, 1:] != place[:, :-1], 0)])
+    return jax.lax.cummax(jnp.where(new, jnp.arange(len(new), dtype=jnp.int32), 0))

@@ -1,0 +1,219 @@
+r"""The sparsifier: binary images to a few placed parts, and back.
+
+A set :math:`S` of placements has the score
+
+.. math::
+    F(S) = \sum_{p \in \mathrm{covered}(S)} g_p + |S| \cdot \mathrm{prior},
+
+the log likelihood of the image against that of no placement at all (:math:`g_p` in
+``mam.vision.parts``). Its maximum is the best assignment of the noisy-OR model of the paper,
+"Symbol grounding with the sparsifier"; ``sparsifier_model`` writes that model down in full.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import jax
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from mam.infer import solve
+from mam.infer.restarts import restart_keys
+from mam.vision.binary import Images, as_binary, padded_batches
+from mam.vision.candidates import PRUNING, Candidates, Room, find_candidates
+from mam.vision.cover import build_cover
+from mam.vision.estimator import Estimator
+from mam.vision.explain import Rates, explain
+from mam.vision.formal import sparsifier_model
+from mam.vision.parts import Parts
+
+# Images a device works on at once: an accelerator wants many, a core works best in its cache.
+_BATCH_ON_ACCELERATOR = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Placements:
+    """The parts that explain one image, sorted by row, column and type."""
+
+    type: Int[np.ndarray, " placements"]
+    row: Int[np.ndarray, " placements"]  # of the middle pixel
+    column: Int[np.ndarray, " placements"]
+    margin: Float[np.ndarray, " placements"]  # what max-product believes that leaving it out costs
+    shape: tuple[int, int]  # of the image
+    score: float  # log likelihood with the prior, against no placements
+    bound: float | None = None  # no explanation scores higher
+
+    def __len__(self) -> int:
+        return len(self.type)
+
+    @property
+    def gap(self) -> float | None:
+        """Bound minus score: 0 proves the explanation optimal."""
+        return None if self.bound is None else self.bound - self.score
+
+
+class Sparsifier(Estimator):
+    """Explain binary images by few placements of parts.
+
+    ``parts`` are ``Parts``, a file of them or a bundled name. Every image gets the best of several
+    seeded ``restarts``, whatever the batch it is in. ``threshold`` says above which value a pixel
+    is ON, for images that are not binary. ``exclusive`` allows one type of part at a position.
+    With ``bound`` every answer carries an upper bound of the optimum, which takes much longer.
+
+    >>> bar = Parts(np.array([[[0, 0, 0], [1, 1, 1], [0, 0, 0]]], bool))
+    >>> image = np.zeros((9, 9), bool)
+    >>> image[4, 2:8] = True
+    >>> [found] = Sparsifier(Parts(bar.masks, replace(bar.noise, prior=-5.0))).transform([image])
+    >>> found.row.tolist(), found.column.tolist(), round(found.score, 3)
+    ([4, 4], [3, 6], 27.16)
+    """
+
+    def __init__(
+        self,
+        parts: Parts | str | Path,
+        *,
+        pruning: str = "strong",  # or "safe", "none": see mam.vision.candidates
+        restarts: int = 8,  # the best answer wins, region by region
+        iterations: int = 20,  # of max-product in each
+        damping: float = 0.5,  # new message = damping * old + (1 - damping) * new
+        jitter: float = 2.0,  # scale of the noise on the prior that sets the restarts apart
+        exclusive: bool = True,
+        threshold: float | None = None,
+        bound: bool = False,
+        seed: int = 0,
+        max_candidates: int = 200_000,  # placements worth a variable in one image, at most
+    ) -> None:
+        self.parts = parts
+        self.pruning = pruning
+        self.restarts = restarts
+        self.iterations = iterations
+        self.damping = damping
+        self.jitter = jitter
+        self.exclusive = exclusive
+        self.threshold = threshold
+        self.bound = bound
+        self.seed = seed
+        self.max_candidates = max_candidates
+        self._room = Room()  # of the arrays used so far; has no part in any answer
+
+    def fit(self, images: Images | None = None, y: Any = None) -> Self:
+        """Do nothing: the parts are given. See ``learn_parts`` to learn them."""
+        return self
+
+    def transform(self, images: Images) -> list[Placements]:
+        """Return the placements that explain each image."""
+        parts = self._checked()
+        binary = [
+            as_binary(image, self.threshold, f"image {number}")
+            for number, image in enumerate(images)
+        ]
+        found: list[Placements | None] = [None] * len(binary)
+        on_cpu = jax.default_backend() == "cpu"
+        batches = padded_batches(binary, 1 if on_cpu else _BATCH_ON_ACCELERATOR)
+
+        def work(batch: tuple) -> None:
+            numbers, canvas, sizes = batch
+            for place, answer in enumerate(self._explain(numbers, canvas, sizes, parts)):
+                found[numbers[place]] = answer
+
+        # Two at a time: one image keeps a core busy, and a device never waits for the host.
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(work, batches))
+        answers = [answer for answer in found if answer is not None]
+        return self._bounded(binary, answers, parts) if self.bound else answers
+
+    def fit_transform(self, images: Images, y: Any = None) -> list[Placements]:
+        """The same as ``transform``."""
+        return self.transform(images)
+
+    def reconstruct(
+        self, placements: Placements | Sequence[Placements]
+    ) -> Bool[np.ndarray, "rows cols"] | list[Bool[np.ndarray, "rows cols"]]:
+        """Return the pixels that the placements of an image cover, or those of several images."""
+        parts = self._checked()
+        if isinstance(placements, Placements):
+            return draw_placements(placements, parts)
+        return [draw_placements(one, parts) for one in placements]
+
+    def _checked(self) -> Parts:
+        if self.pruning not in PRUNING:
+            raise ValueError(f"pruning is one of {', '.join(PRUNING)}, not {self.pruning!r}")
+        for name in ("restarts", "iterations", "max_candidates"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.damping < 1:
+            raise ValueError(f"damping must lie in [0, 1), not {self.damping}")
+        return self.parts if isinstance(self.parts, Parts) else Parts.load(self.parts)
+
+    def _explain(
+        self, numbers: np.ndarray, canvas: np.ndarray, sizes: np.ndarray, parts: Parts
+    ) -> list[Placements]:
+        candidates = find_candidates(canvas, sizes, parts, self.pruning, self._room)
+        self._refuse_too_many(candidates, numbers)
+        cover = build_cover(canvas, sizes, candidates, parts, self._room)
+        noise = parts.noise
+        rates = (noise.gain, noise.loss, noise.prior, self.damping, self.jitter)
+        answer = explain(
+            cover,
+            Rates(*(np.float32(rate) for rate in rates)),
+            restart_keys(self.seed, self.restarts),
+            self.iterations,
+            self.exclusive,
+        )
+        listed, answer = jax.device_get((candidates, answer))
+        return [
+            _placements(listed, answer, place, tuple(int(n) for n in sizes[place]))
+            for place in range(len(numbers))
+        ]
+
+    def _refuse_too_many(self, candidates: Candidates, numbers: np.ndarray) -> None:
+        if len(candidates.image) <= self.max_candidates:
+            return
+        counts = np.bincount(
+            np.minimum(np.asarray(candidates.image), len(numbers)), minlength=len(numbers) + 1
+        )[:-1]
+        worst = int(counts.argmax())
+        if counts[worst] > self.max_candidates:
+            raise ValueError(
+                f"image {numbers[worst]}: {counts[worst]:,} placements might explain it, more than "
+                f"{self.max_candidates:,}; are the strokes much thicker than the parts, or black "
+                "and white exchanged? Reduce the image, or raise max_candidates"
+            )
+
+    def _bounded(
+        self, images: list[np.ndarray], answers: list[Placements], parts: Parts
+    ) -> list[Placements]:
+        """Bound each optimum by the dual of the full model, which safe pruning leaves as it is."""
+        bounded = []
+        for image, answer in zip(images, answers, strict=True):
+            model = sparsifier_model(image, parts)
+            solution = solve(model.graph, model.evidence, bound=True, repair=False)
+            bounded.append(replace(answer, bound=max(solution.bound, answer.score)))
+        return bounded
+
+
+def _placements(listed: Candidates, answer: Any, place: int, shape: tuple[int, ...]) -> Placements:
+    chosen = np.flatnonzero(answer.chosen & (listed.image == place))
+    rows, cols = shape
+    return Placements(
+        listed.type[chosen],
+        listed.row[chosen],
+        listed.column[chosen],
+        np.maximum(answer.belief[chosen], 0.0),
+        (rows, cols),
+        float(answer.score[place]),
+    )
+
+
+def draw_placements(placements: Placements, parts: Parts) -> Bool[np.ndarray, "rows cols"]:
+    """Return the pixels that some placement covers."""
+    rows, cols = placements.shape
+    reach = parts.radius
+    canvas = np.zeros((rows + 2 * reach, cols + 2 * reach), bool)
+    where = placements.row, placements.column, placements.type
+    for row, col, kind in zip(*where, strict=True):
+        canvas[row : row + parts.side, col : col + parts.side] |= parts.masks[kind]
+    return canvas[reach : reach + rows, reach : reach + cols]
