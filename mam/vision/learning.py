@@ -52,9 +52,10 @@ class PartLearningConfig:
     strictness: float = 1.3  # times the loss of a covered OFF pixel while learning: crisper masks
     rounds: int = 4  # of sparsifying, toggling weights and relocating parts
     proposals: int = 80  # relocations tried in a round
+    restarts: int = 2  # of the sparsifier; the ascent mends what more of them would find
 
     def __post_init__(self) -> None:
-        positive = ("count", "windows", "iterations", "discoveries", "rounds")
+        positive = ("count", "windows", "iterations", "discoveries", "rounds", "restarts")
         for name in positive:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
@@ -119,7 +120,7 @@ def learn_parts(
     used = found.usage > 0
     made = {"seed": seed, "images": len(images), "joint_score": history[-1], **(source or {})}
     parts = Parts(found.masks[used], noise, {"config": asdict(config), **made})
-    usage = np.bincount(_sparsify(images, parts, seed)[:, 1], minlength=len(parts))
+    usage = np.bincount(_sparsify(images, parts, seed, config.restarts)[:, 1], minlength=len(parts))
     tell("improving parts", 1.0)
     return LearnedParts(parts, usage, tuple(history), replaced, int((~used).sum()))
 
@@ -177,7 +178,8 @@ class _Learner:
         used = np.flatnonzero(found.masks.any((1, 2)))
         if not len(used):
             return found
-        sites = _sparsify(self.images, Parts(found.masks[used], self.noise), self.seed + number)
+        parts = Parts(found.masks[used], self.noise)
+        sites = _sparsify(self.images, parts, self.seed + number, self.config.restarts)
         sites[:, 1] = used[sites[:, 1]]
         fresh = replace(found, sites=sites)
         better = image_scores(self.canvas, fresh) > image_scores(self.canvas, found)
@@ -237,9 +239,9 @@ def _none() -> Int[np.ndarray, "0 4"]:
     return np.zeros((0, 4), np.int64)
 
 
-def _sparsify(images: Images, parts: Parts, seed: int) -> Int[np.ndarray, "sites 4"]:
+def _sparsify(images: Images, parts: Parts, seed: int, restarts: int) -> Int[np.ndarray, "sites 4"]:
     """Return the placements on all images: columns image, type, row, col."""
-    found = Sparsifier(parts, seed=seed).transform(images)
+    found = Sparsifier(parts, seed=seed, restarts=restarts).transform(images)
     columns = [
         np.stack([np.full(len(p.type), image), p.type, p.row, p.column], 1)
         for image, p in enumerate(found)
