@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mam import __version__
-from mam.commands import data
+from mam.commands import data, learn
 
 app = typer.Typer(
     name="mam",
@@ -19,6 +19,7 @@ app = typer.Typer(
 
 
 data.register(app)
+learn.register(app)
 
 
 def _print_version(wanted: bool) -> bool:

@@ -1,12 +1,12 @@
 """`mam make` and `mam look`. Heavy imports live inside the commands."""
 
 import dataclasses
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from mam.commands.progress import progress_bar
 
 if TYPE_CHECKING:
     from mam.data import Recipe
@@ -26,36 +26,13 @@ def register(app: typer.Typer) -> None:
     app.command()(look)
 
 
-@contextmanager
-def _progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar with rate and time left on standard error; nothing when that is no terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeRemainingColumn as TimeLeft
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda rows: None
-        return
-    rate = TextColumn("{task.fields[rate]}")
-    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), rate, TimeLeft())
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task(title, total=total, rate="")
-
-        def advance(rows: int) -> None:
-            speed = bar.tasks[0].speed
-            bar.update(task, advance=rows, rate=f"{speed:.1f} rows/s" if speed else "")
-
-        yield advance
-
-
 def _write(recipe: "Recipe", count: int, out: Path, workers: int, shard_rows: int) -> None:
     import time
 
     from mam.data import StoreConfig, write_dataset
 
     start = time.perf_counter()
-    with _progress(f"making {recipe.kind}", count) as advance:
+    with progress_bar(f"making {recipe.kind}", count) as advance:
         write_dataset(recipe, count, out, StoreConfig(workers, shard_rows), advance)
     spent = time.perf_counter() - start
     typer.echo(f"{out}: {count} rows, {spent:.1f} s, {count / spent:.1f} rows/s")

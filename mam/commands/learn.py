@@ -1,0 +1,133 @@
+"""`mam learn`: models from data. Heavy imports live inside the commands."""
+
+import os
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mam.commands.progress import progress_bar
+
+if TYPE_CHECKING:
+    from mam.vision.learning import Images, LearnedParts, PartLearningConfig
+    from mam.vision.parts import Noise
+
+learn = typer.Typer(help="Learn a model from data.", no_args_is_help=True)
+
+
+class NoiseName(StrEnum):
+    """Whose noise the images have."""
+
+    auto = "auto"
+    pathfinder = "pathfinder"
+    cabc = "cabc"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this file's commands to the application."""
+    app.add_typer(learn, name="learn")
+
+
+@learn.callback()
+def _group() -> None:
+    pass
+
+
+@learn.command()
+def parts(
+    data: Annotated[str, typer.Argument(help="A data set: pathfinder, cABC or curves.")],
+    out: Annotated[Path, typer.Option(help="The model to write, .safetensors.")],
+    count: Annotated[int, typer.Option(help="Part types; 1 for cABC.")] = 16,
+    size: Annotated[int, typer.Option(help="Side of a part in px, odd; 9 for cABC.")] = 7,
+    images: Annotated[int, typer.Option(help="Images (letters of cABC) to learn from.")] = 10,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same parts.", min=0)] = 0,
+    noise: Annotated[
+        NoiseName, typer.Option(help="Noise of the images; auto goes by the data.")
+    ] = NoiseName.auto,
+    picture: Annotated[
+        Path | None, typer.Option(help="The PNG of the parts; default: beside the model.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Learn object parts without supervision, from about ten images."""
+    from mam.vision.learning import PartLearningConfig
+    from mam.vision.training import NOISES, training_images
+
+    picture = picture or out.with_suffix(".png")
+    for path in (out, picture):
+        if not path.absolute().parent.is_dir():
+            raise FileNotFoundError(f"{path.parent}: no such folder")
+    if images < 1:
+        raise ValueError(f"--images {images}: parts are learned from at least one image")
+    config = PartLearningConfig(count=count, side=size)
+    masks, found_noise = training_images(data, images)
+    chosen = found_noise if noise is NoiseName.auto else NOISES[noise.value]
+    start = time.perf_counter()
+    learned = _learned(masks, config, chosen, seed, {"data": Path(data).name})
+    spent = time.perf_counter() - start
+    _save(learned, out, picture)
+    report = _as_json if as_json else _as_text
+    typer.echo(report(learned, len(masks), out, picture, spent))
+
+
+def _learned(
+    masks: "Images", config: "PartLearningConfig", noise: "Noise", seed: int, source: dict[str, str]
+) -> "LearnedParts":
+    """Learn under a progress bar."""
+    from mam.vision.learning import learn_parts
+
+    with progress_bar("learning parts", 100, "%") as advance:
+        done = 0.0
+
+        def tell(stage: str, share: float) -> None:
+            nonlocal done
+            advance(100 * share - done, stage)
+            done = 100 * share
+
+        return learn_parts(masks, config, noise, seed, progress=tell, source=source)
+
+
+def _save(learned: "LearnedParts", out: Path, picture: Path) -> None:
+    """Write the model and its picture, each whole or not at all."""
+    from mam.data import encode_png
+    from mam.show.parts import part_sheet
+
+    learned.parts.save(out)
+    torn = picture.with_name(picture.name + ".tmp")
+    torn.write_bytes(encode_png(part_sheet(learned.parts, learned.usage)))
+    os.replace(torn, picture)
+
+
+def _as_text(learned: "LearnedParts", images: int, out: Path, picture: Path, seconds: float) -> str:
+    usage = learned.usage
+    lines = [
+        f"{out}: {len(learned.parts)} parts of {learned.parts.side} x {learned.parts.side} px "
+        f"from {images} images, {seconds:.1f} s",
+        f"{int((usage > 0).sum())} parts used, {int(usage.sum())} placements: "
+        + " ".join(str(int(n)) for n in usage),
+        f"joint score {learned.history[0]:.0f} -> {learned.history[-1]:.0f}, "
+        f"{learned.replaced} parts started afresh, {learned.dropped} dropped",
+        f"{picture}: their picture",
+    ]
+    return "\n".join(lines)
+
+
+def _as_json(learned: "LearnedParts", images: int, out: Path, picture: Path, seconds: float) -> str:
+    import json
+
+    return json.dumps(
+        {
+            "out": str(out),
+            "picture": str(picture),
+            "parts": len(learned.parts),
+            "used": int((learned.usage > 0).sum()),
+            "usage": learned.usage.tolist(),
+            "history": list(learned.history),
+            "replaced": learned.replaced,
+            "dropped": learned.dropped,
+            "images": images,
+            "seconds": round(seconds, 2),
+        }
+    )

@@ -1,0 +1,33 @@
+"""A picture of learned parts: every mask enlarged, under the number of its placements."""
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from mam.show.sheet import Picture, as_rgb, contact_sheet
+from mam.vision.parts import Parts
+
+_SCALE = 10  # px a pixel of a mask
+_GRID = 70  # grey of the lines between pixels
+_COLUMNS = 8
+
+
+def part_sheet(parts: Parts, usage: Int[np.ndarray, " types"]) -> Picture:
+    """Draw the masks of part types with their usage counts.
+
+    >>> part_sheet(Parts(np.ones((2, 3, 3), bool)), np.array([5, 7])).shape
+    (53, 74, 3)
+    """
+    entries = [
+        (f"{kind}: {count}x", [as_rgb(_enlarged(mask))])
+        for kind, (mask, count) in enumerate(zip(parts.masks, usage, strict=True))
+    ]
+    return contact_sheet(entries, columns=_COLUMNS)
+
+
+def _enlarged(mask: Bool[np.ndarray, "side side"]) -> np.ndarray:
+    """Every pixel as a block inside a grid of thin lines."""
+    large = np.kron(mask, np.ones((_SCALE, _SCALE), bool)).astype(np.uint8) * 255
+    picture = np.full((large.shape[0] + 1, large.shape[1] + 1), _GRID, np.uint8)
+    inner = np.arange(large.shape[0]) % _SCALE > 0
+    picture[:-1, :-1] = np.where(inner[:, None] & inner, large, _GRID)
+    return picture
