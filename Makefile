@@ -7,7 +7,7 @@ READY_DEV := $(VENV)/.ready-dev
 READY_BENCH := $(VENV)/.ready-bench
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: quickstart test test-all bench lint clean
+.PHONY: quickstart test test-all bench models lint clean
 
 quickstart: $(READY)
 	$(BIN)/mam quickstart
@@ -25,6 +25,16 @@ lint: $(READY_DEV)
 
 bench: $(READY_BENCH)
 	$(BIN)/python -m bench
+
+# The bundled models, learned from the project's own generators.
+models: $(READY)
+	mkdir -p build
+	$(BIN)/mam make pathfinder --level hard --count 10 --seed 7 --out build/contours.parquet
+	$(BIN)/mam learn parts build/contours.parquet --out mam/bundled/pathfinder-parts.safetensors \
+		--picture docs/pictures/pathfinder-parts.png
+	$(BIN)/mam make cabc --level hard --count 5 --seed 7 --out build/letters.parquet
+	$(BIN)/mam learn parts build/letters.parquet --count 1 --size 9 \
+		--out mam/bundled/cabc-parts.safetensors --picture docs/pictures/cabc-parts.png
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist

@@ -12,7 +12,7 @@ _GRAIN = 64
 
 
 def as_binary(
-    image: Shaped[np.ndarray, "..."], threshold: float | None = None, name: str = "the image"
+    image: Shaped[np.ndarray, "..."], threshold: float | int | None = None, name: str = "the image"
 ) -> Bool[np.ndarray, "rows cols"]:
     """Return which pixels are ON: True, 1 or 255, or those above a threshold.
 

@@ -28,7 +28,7 @@ from mam.vision.joint import (
 )
 from mam.vision.parts import PATHFINDER, Noise, Parts
 from mam.vision.relocate import relocate_many
-from mam.vision.sparsify import Sparsifier
+from mam.vision.sparsify import Placements, Sparsifier
 
 Images = Sequence[Bool[np.ndarray, "_ _"]]
 Progress = Callable[[str, float], None]  # what is being done, and which share of all is done
@@ -49,13 +49,13 @@ class PartLearningConfig:
     tolerance: float = 1e-3  # rest: no message of a discovery moves by more
     symmetry: float = 8.0  # scale of the logistic noise on the weights' prior, log odds
     discoveries: int = 2  # the first anywhere, the others where no part explains the image
-    strictness: float = 1.3  # times the loss of a covered OFF pixel while learning: crisper masks
+    starts: int = 2  # the parts with the best joint score are kept
     rounds: int = 4  # of sparsifying, toggling weights and relocating parts
     proposals: int = 80  # relocations tried in a round
     restarts: int = 2  # of the sparsifier; the ascent mends what more of them would find
 
     def __post_init__(self) -> None:
-        positive = ("count", "windows", "iterations", "discoveries", "rounds", "restarts")
+        positive = ("count", "windows", "iterations", "discoveries", "rounds", "restarts", "starts")
         for name in positive:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
@@ -106,23 +106,23 @@ def learn_parts(
     config = config or PartLearningConfig()
     tell = progress or (lambda stage, share: None)
     check_images(images, config.side)
-    strict = replace(noise, pi01=noise.pi01**config.strictness)
-    learner = _Learner(images, config, strict, Canvas.of(images, strict, config.side), seed)
-    found = learner.start(tell)
-    history, replaced = [joint_score(learner.canvas, found)], 0
-    for number in range(config.rounds):
-        tell("improving parts", 0.5 + 0.5 * number / config.rounds)
-        found, kept = learner.improve(found, number)
-        history.append(joint_score(learner.canvas, found))
-        replaced += kept
-        if history[-1] <= history[-2]:
-            break
+    sparsifier = Sparsifier(Parts(np.ones((1, config.side, config.side), bool)))
+    sparsifier.set_params(restarts=config.restarts)
+    canvas = Canvas.of(images, noise, config.side)
+
+    def climb(start: int) -> tuple[Explanation, tuple[float, ...], int]:
+        learner = _Learner(images, config, noise, canvas, sparsifier, (seed, start))
+        return learner.learn(lambda stage, share: tell(stage, (start + share) / config.starts))
+
+    climbs = [climb(start) for start in range(config.starts)]
+    found, history, replaced = max(climbs, key=lambda climbed: climbed[1][-1])
     used = found.usage > 0
     made = {"seed": seed, "images": len(images), "joint_score": history[-1], **(source or {})}
     parts = Parts(found.masks[used], noise, {"config": asdict(config), **made})
-    usage = np.bincount(_sparsify(images, parts, seed, config.restarts)[:, 1], minlength=len(parts))
+    sites = _sites(sparsifier.set_params(parts=parts, seed=seed).transform(images))
+    usage = np.bincount(sites[:, 1], minlength=len(parts))
     tell("improving parts", 1.0)
-    return LearnedParts(parts, usage, tuple(history), replaced, int((~used).sum()))
+    return LearnedParts(parts, usage, history, replaced, int((~used).sum()))
 
 
 def check_images(images: Images, side: int) -> None:
@@ -140,13 +140,27 @@ def check_images(images: Images, side: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Learner:
-    """The training images, laid out once."""
+    """The training images, laid out once, and one climb of their joint score."""
 
     images: Images
     config: PartLearningConfig
     noise: Noise
     canvas: Canvas
-    seed: int
+    sparsifier: Sparsifier  # one for all rounds, so that its arrays keep their sizes
+    seed: tuple[int, int]
+
+    def learn(self, tell: Progress) -> tuple[Explanation, tuple[float, ...], int]:
+        """Return the parts, the joint score after every round, and how many were replaced."""
+        found = self.start(tell)
+        history, replaced = [joint_score(self.canvas, found)], 0
+        for number in range(self.config.rounds):
+            tell("improving parts", 0.5 + 0.5 * number / self.config.rounds)
+            found, kept = self.improve(found, number)
+            history.append(joint_score(self.canvas, found))
+            replaced += kept
+            if history[-1] <= history[-2]:
+                break
+        return found, tuple(history), replaced
 
     def start(self, tell: Progress) -> Explanation:
         """Discover parts, then more where those explain nothing, until there are enough."""
@@ -155,7 +169,7 @@ class _Learner:
         found = Explanation(masks, np.zeros((0, 4), np.int64))
         for number in range(config.discoveries):
             tell("discovering parts", 0.5 * number / config.discoveries)
-            rng = np.random.default_rng([self.seed, 0, number])
+            rng = np.random.default_rng([*self.seed, 0, number])
             new = self._discover(self._centres(found, rng), rng)
             masks = np.concatenate([found.masks[found.usage > 0], new])[: config.count]
             if len(masks):
@@ -168,7 +182,7 @@ class _Learner:
 
     def improve(self, found: Explanation, number: int) -> tuple[Explanation, int]:
         """Look at the whole images again, then at parts that could serve better elsewhere."""
-        rng = np.random.default_rng([self.seed, 1, number])
+        rng = np.random.default_rng([*self.seed, 1, number])
         found = self._settled(found, number)
         found, kept = relocate_many(self.canvas, found, self.config.proposals, rng)
         return recentre(settle(self.canvas, found, _SWEEPS)), kept
@@ -179,7 +193,8 @@ class _Learner:
         if not len(used):
             return found
         parts = Parts(found.masks[used], self.noise)
-        sites = _sparsify(self.images, parts, self.seed + number, self.config.restarts)
+        self.sparsifier.set_params(parts=parts, seed=self.seed[0] + number)
+        sites = _sites(self.sparsifier.transform(self.images))
         sites[:, 1] = used[sites[:, 1]]
         fresh = replace(found, sites=sites)
         better = image_scores(self.canvas, fresh) > image_scores(self.canvas, found)
@@ -239,9 +254,8 @@ def _none() -> Int[np.ndarray, "0 4"]:
     return np.zeros((0, 4), np.int64)
 
 
-def _sparsify(images: Images, parts: Parts, seed: int, restarts: int) -> Int[np.ndarray, "sites 4"]:
+def _sites(found: Sequence[Placements]) -> Int[np.ndarray, "sites 4"]:
     """Return the placements on all images: columns image, type, row, col."""
-    found = Sparsifier(parts, seed=seed, restarts=restarts).transform(images)
     columns = [
         np.stack([np.full(len(p.type), image), p.type, p.row, p.column], 1)
         for image, p in enumerate(found)

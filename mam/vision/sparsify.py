@@ -80,7 +80,7 @@ class Sparsifier(Estimator):
         damping: float = 0.5,  # new message = damping * old + (1 - damping) * new
         jitter: float = 2.0,  # scale of the noise on the prior that sets the restarts apart
         exclusive: bool = True,
-        threshold: float | None = None,
+        threshold: float | int | None = None,
         bound: bool = False,
         seed: int = 0,
         max_candidates: int = 200_000,  # placements worth a variable in one image, at most

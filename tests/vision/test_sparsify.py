@@ -38,7 +38,7 @@ def small_scenes(draw: st.DrawFn) -> tuple[np.ndarray, Parts]:
     return image, Parts(masks, CHEAP)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(small_scenes())
 def test_small_scenes_are_explained_optimally(scene: tuple[np.ndarray, Parts]) -> None:
     image, parts = scene
@@ -144,7 +144,7 @@ def test_bound_and_gap() -> None:
     best, _ = exact_optimum(image, parts, "none", exclusive=False)
     assert found.bound is not None and found.gap is not None
     assert found.bound >= best - 1e-3
-    assert 0 <= found.gap
+    assert found.gap >= 0
     assert found.bound < 0.75 * parts.noise.gain * image.sum()  # what covering everything gains
 
 
