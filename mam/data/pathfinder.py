@@ -23,7 +23,7 @@ class PathfinderConfig:
     """How pathfinder images are made; defaults are the published generator's values (hard)."""
 
     dashes: DashConfig = _DASHES
-    scale: int = 2  # strokes are drawn at this scale and reduced with a Lanczos window
+    scale: int = 4  # strokes are drawn at this scale and reduced with a Lanczos window
     seed_distance: int = 27  # px between the origins of the two long contours
     tries: int = 5  # attempts at a distractor before it is left out
     marker_radius: float = 5.0  # px, filled discs
