@@ -29,6 +29,9 @@ if TYPE_CHECKING:
         solve,
     )
     from mam.models import MamBuilder, MarkovAttentionModel, PartKind, part_attention_model
+    from mam.vision.learning import learn_parts
+    from mam.vision.parts import Parts
+    from mam.vision.sparsify import Placements, Sparsifier
 
 _HOME = {
     "mam.factors": ("And", "Or", "Pairwise", "Pattern", "PatternSet", "Table", "Window"),
@@ -44,6 +47,9 @@ _HOME = {
         "solve",
     ),
     "mam.models": ("MamBuilder", "MarkovAttentionModel", "PartKind", "part_attention_model"),
+    "mam.vision.learning": ("learn_parts",),
+    "mam.vision.parts": ("Parts",),
+    "mam.vision.sparsify": ("Placements", "Sparsifier"),
 }
 
 __all__ = [
@@ -56,13 +62,17 @@ __all__ = [
     "Or",
     "Pairwise",
     "PartKind",
+    "Parts",
     "Pattern",
     "PatternSet",
+    "Placements",
     "Solution",
+    "Sparsifier",
     "Table",
     "Window",
     "compile_graphs",
     "enumerate_exactly",
+    "learn_parts",
     "log_partition",
     "marginals",
     "part_attention_model",
