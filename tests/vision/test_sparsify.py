@@ -13,7 +13,7 @@ from mam.infer.messages import BeliefPropagation
 from mam.infer.problem import Problem
 from mam.vision.candidates import Room, find_candidates
 from mam.vision.cover import build_cover
-from mam.vision.explain import CoverPropagation, Rates
+from mam.vision.explain import CoverPropagation, Rates, explain
 from mam.vision.formal import sparsifier_model
 from mam.vision.parts import Noise, Parts
 from mam.vision.sparsify import Sparsifier
@@ -209,3 +209,13 @@ def test_solve_on_the_formal_model_agrees() -> None:
     generic = solve(model.graph, model.evidence, restarts=4, schedule="blocks")
     [found] = Sparsifier(parts, exclusive=False).transform([image])
     assert found.score >= generic.score - 1e-3
+
+
+def test_images_of_many_sizes_share_their_compilations() -> None:
+    parts = drawn_strokes(4)
+    sparsifier = Sparsifier(parts)
+    sparsifier.transform([crop(contour(0), 64, 0)])
+    before = explain._cache_size()
+    images = [crop(contour(row), side, row) for row, side in enumerate([40, 25, 33], start=1)]
+    assert len(sparsifier.transform(images)) == 3
+    assert explain._cache_size() == before
