@@ -87,7 +87,7 @@ def test_a_hundred_crops() -> None:
     for number in range(100):
         is_letter = number % 2
         parts = drawn_disc() if is_letter else drawn_strokes()
-        side = 14 if is_letter else 36
+        side = 12 if is_letter else 36
         image = crop(letter(number) if is_letter else contour(number), side, number)
         pruning = "safe" if is_letter else "strong"
         best, proven = exact_optimum(image, parts, pruning)
