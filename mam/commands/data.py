@@ -130,19 +130,15 @@ def look(
     rows: Annotated[str, typer.Option(help="Row numbers, e.g. 0,1,2.")] = "0,1,2,3,4,5",
 ) -> None:
     """Draw a contact sheet of some rows."""
-    import os
-
     from mam.data import encode_png, select_rows
+    from mam.data.whole import check_folder, write_whole
     from mam.show.sheet import contact_sheet, row_panels
 
     try:
         wanted = [int(part) for part in rows.split(",") if part.strip()]
     except ValueError:
         raise ValueError(f"--rows {rows}: give row numbers such as 0,1,2") from None
-    if not out.absolute().parent.is_dir():
-        raise FileNotFoundError(f"{out.parent}: no such folder")
+    check_folder(out)
     sheet = contact_sheet([row_panels(row) for row in select_rows(data, wanted)])
-    torn = out.with_name(out.name + ".tmp")
-    torn.write_bytes(encode_png(sheet))
-    os.replace(torn, out)
+    write_whole(out, encode_png(sheet))
     typer.echo(f"{out}: {len(wanted)} rows of {data}")

@@ -1,6 +1,5 @@
 """`mam learn`: models from data. Heavy imports live inside the commands."""
 
-import os
 import time
 from enum import StrEnum
 from pathlib import Path
@@ -52,13 +51,13 @@ def parts(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Learn object parts without supervision, from about ten images."""
+    from mam.data.whole import check_folder
     from mam.vision.learning import PartLearningConfig
     from mam.vision.training import NOISES, training_images
 
     picture = picture or out.with_suffix(".png")
     for path in (out, picture):
-        if not path.absolute().parent.is_dir():
-            raise FileNotFoundError(f"{path.parent}: no such folder")
+        check_folder(path)
     if images < 1:
         raise ValueError(f"--images {images}: parts are learned from at least one image")
     config = PartLearningConfig(count=count, side=size)
@@ -92,12 +91,11 @@ def _learned(
 def _save(learned: "LearnedParts", out: Path, picture: Path) -> None:
     """Write the model and its picture, each whole or not at all."""
     from mam.data import encode_png
+    from mam.data.whole import write_whole
     from mam.show.parts import part_sheet
 
     learned.parts.save(out)
-    torn = picture.with_name(picture.name + ".tmp")
-    torn.write_bytes(encode_png(part_sheet(learned.parts, learned.usage)))
-    os.replace(torn, picture)
+    write_whole(picture, encode_png(part_sheet(learned.parts, learned.usage)))
 
 
 def _as_text(learned: "LearnedParts", images: int, out: Path, picture: Path, seconds: float) -> str:

@@ -1,7 +1,6 @@
 """Model files: safetensors with JSON metadata, no pickle. A model is a bundled name or a path."""
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -13,6 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from mam import __version__
+from mam.data.whole import write_whole
 
 FORMAT = 1  # raised when a file written by this version cannot be read by an older one
 BUNDLED = "bundled"  # the folder of models that come with the package
@@ -38,9 +38,7 @@ def save_model(path: Path, model: ModelFile) -> None:
         "provenance": dict(model.provenance),
     }
     arrays = {name: np.ascontiguousarray(values) for name, values in model.arrays.items()}
-    torn = path.with_name(path.name + ".tmp")
-    torn.write_bytes(save(arrays, metadata={"mam": json.dumps(about, sort_keys=True)}))
-    os.replace(torn, path)
+    write_whole(path, save(arrays, metadata={"mam": json.dumps(about, sort_keys=True)}))
 
 
 def load_model(source: str | Path, kind: str) -> ModelFile:

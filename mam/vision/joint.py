@@ -52,7 +52,7 @@ class Canvas:
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Arrangement:
     """Part masks and where they are placed: columns image, type, row, col (of the middle)."""
 
     masks: Masks
@@ -64,18 +64,18 @@ class Explanation:
         return np.bincount(self.sites[:, 1], minlength=len(self.masks))
 
 
-def covered(canvas: Canvas, found: Explanation) -> Int[np.ndarray, " covered"]:
+def covered(canvas: Canvas, found: Arrangement) -> Int[np.ndarray, " covered"]:
     """Return the covered pixels, once for every placement that covers them."""
     return canvas.patches(found.sites)[found.masks[found.sites[:, 1]]]
 
 
-def joint_score(canvas: Canvas, found: Explanation) -> float:
+def joint_score(canvas: Canvas, found: Arrangement) -> float:
     """Return F."""
     pixels = np.unique(covered(canvas, found))
     return float(canvas.gain[pixels].sum() + canvas.prior * len(found.sites))
 
 
-def image_scores(canvas: Canvas, found: Explanation) -> Float[np.ndarray, " images"]:
+def image_scores(canvas: Canvas, found: Arrangement) -> Float[np.ndarray, " images"]:
     """Return the share of every image in F."""
     per_image = canvas.size[0] * canvas.size[1]
     count = len(canvas.gain) // per_image
@@ -84,7 +84,7 @@ def image_scores(canvas: Canvas, found: Explanation) -> Float[np.ndarray, " imag
     return gains + canvas.prior * np.bincount(found.sites[:, 0], minlength=count)
 
 
-def reweigh(canvas: Canvas, found: Explanation) -> Explanation:
+def reweigh(canvas: Canvas, found: Arrangement) -> Arrangement:
     """Toggle single weights while that raises F; parts that lose all pixels lose their sites."""
     masks = found.masks.reshape(len(found.masks), -1).copy()
     count = np.bincount(covered(canvas, found), minlength=len(canvas.gain))
@@ -102,7 +102,7 @@ def reweigh(canvas: Canvas, found: Explanation) -> Explanation:
                     count[here] += -1 if lit else 1
                     changed = True
     sites = found.sites[masks[found.sites[:, 1]].any(1)]
-    return Explanation(masks.reshape(found.masks.shape), sites)
+    return Arrangement(masks.reshape(found.masks.shape), sites)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ class Offers:
         return self.score.max(1)
 
 
-def offers(canvas: Canvas, found: Explanation, reach: int = 2) -> Offers:
+def offers(canvas: Canvas, found: Arrangement, reach: int = 2) -> Offers:
     """Score every type and shift at every site on the pixels that no other site covers."""
     count = np.bincount(covered(canvas, found), minlength=len(canvas.gain))
     around = canvas.patches(found.sites, reach)
@@ -130,7 +130,7 @@ def offers(canvas: Canvas, found: Explanation, reach: int = 2) -> Offers:
     return Offers(flat @ weights.T, reach)
 
 
-def reassign(canvas: Canvas, found: Explanation) -> Explanation:
+def reassign(canvas: Canvas, found: Arrangement) -> Arrangement:
     """Give every site its best type and shift, all at once; undone where that lowers F."""
     if not len(found.sites):
         return found
@@ -152,7 +152,7 @@ def reassign(canvas: Canvas, found: Explanation) -> Explanation:
     return moved if joint_score(canvas, moved) > joint_score(canvas, found) + _LEAST else found
 
 
-def settle(canvas: Canvas, found: Explanation, sweeps: int) -> Explanation:
+def settle(canvas: Canvas, found: Arrangement, sweeps: int) -> Arrangement:
     """Alternate :func:`reassign` and :func:`reweigh` until F stays, or for so many sweeps."""
     score = joint_score(canvas, found)
     for _ in range(sweeps):
@@ -163,7 +163,7 @@ def settle(canvas: Canvas, found: Explanation, sweeps: int) -> Explanation:
     return found
 
 
-def recentre(found: Explanation) -> Explanation:
+def recentre(found: Arrangement) -> Arrangement:
     """Move every mask to the middle of its patch and its sites the other way; F stays."""
     masks, sites = found.masks.copy(), found.sites.copy()
     for kind, mask in enumerate(found.masks):
@@ -172,7 +172,7 @@ def recentre(found: Explanation) -> Explanation:
         shift = [_to_middle(mask.any(1 - axis)) for axis in (0, 1)]
         masks[kind] = np.roll(mask, shift, (0, 1))
         sites[sites[:, 1] == kind, 2:] -= shift
-    return Explanation(masks, sites)
+    return Arrangement(masks, sites)
 
 
 def _to_middle(used: Bool[np.ndarray, " side"]) -> int:

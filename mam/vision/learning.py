@@ -17,8 +17,8 @@ from scipy import ndimage
 
 from mam.vision.discover import Discovery, discover
 from mam.vision.joint import (
+    Arrangement,
     Canvas,
-    Explanation,
     Masks,
     covered,
     image_scores,
@@ -110,7 +110,7 @@ def learn_parts(
     sparsifier.set_params(restarts=config.restarts)
     canvas = Canvas.of(images, noise, config.side)
 
-    def climb(start: int) -> tuple[Explanation, tuple[float, ...], int]:
+    def climb(start: int) -> tuple[Arrangement, tuple[float, ...], int]:
         learner = _Learner(images, config, noise, canvas, sparsifier, (seed, start))
         return learner.learn(lambda stage, share: tell(stage, (start + share) / config.starts))
 
@@ -149,7 +149,7 @@ class _Learner:
     sparsifier: Sparsifier  # one for all rounds, so that its arrays keep their sizes
     seed: tuple[int, int]
 
-    def learn(self, tell: Progress) -> tuple[Explanation, tuple[float, ...], int]:
+    def learn(self, tell: Progress) -> tuple[Arrangement, tuple[float, ...], int]:
         """Return the parts, the joint score after every round, and how many were replaced."""
         found = self.start(tell)
         history, replaced = [joint_score(self.canvas, found)], 0
@@ -162,32 +162,32 @@ class _Learner:
                 break
         return found, tuple(history), replaced
 
-    def start(self, tell: Progress) -> Explanation:
+    def start(self, tell: Progress) -> Arrangement:
         """Discover parts, then more where those explain nothing, until there are enough."""
         config, side = self.config, self.config.side
         masks = np.zeros((0, side, side), bool)
-        found = Explanation(masks, np.zeros((0, 4), np.int64))
+        found = Arrangement(masks, np.zeros((0, 4), np.int64))
         for number in range(config.discoveries):
             tell("discovering parts", 0.5 * number / config.discoveries)
             rng = np.random.default_rng([*self.seed, 0, number])
             new = self._discover(self._centres(found, rng), rng)
             masks = np.concatenate([found.masks[found.usage > 0], new])[: config.count]
             if len(masks):
-                found = self._settled(Explanation(masks, _none()), number)
+                found = self._settled(Arrangement(masks, _none()), number)
             if len(masks) == config.count and (found.usage > 0).all():
                 break
         missing = config.count - len(found.masks)
         empty = np.zeros((missing, side, side), bool)
         return replace(found, masks=np.concatenate([found.masks, empty]))
 
-    def improve(self, found: Explanation, number: int) -> tuple[Explanation, int]:
+    def improve(self, found: Arrangement, number: int) -> tuple[Arrangement, int]:
         """Look at the whole images again, then at parts that could serve better elsewhere."""
         rng = np.random.default_rng([*self.seed, 1, number])
         found = self._settled(found, number)
         found, kept = relocate_many(self.canvas, found, self.config.proposals, rng)
         return recentre(settle(self.canvas, found, _SWEEPS)), kept
 
-    def _settled(self, found: Explanation, number: int) -> Explanation:
+    def _settled(self, found: Arrangement, number: int) -> Arrangement:
         """Sparsify every image afresh, keep what is better, and settle weights and sites."""
         used = np.flatnonzero(found.masks.any((1, 2)))
         if not len(used):
@@ -202,7 +202,7 @@ class _Learner:
         both = np.concatenate([kept, sites[better[sites[:, 0]]]])
         return recentre(settle(self.canvas, replace(found, sites=both), _SWEEPS))
 
-    def _centres(self, found: Explanation, rng: np.random.Generator) -> Int[np.ndarray, "n 4"]:
+    def _centres(self, found: Arrangement, rng: np.random.Generator) -> Int[np.ndarray, "n 4"]:
         """Draw ON pixels that no part covers as the middles of windows."""
         gain = self.canvas.gain.copy()
         gain[covered(self.canvas, found)] = 0.0

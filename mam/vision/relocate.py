@@ -7,12 +7,12 @@ relocation is a proposal: the caller keeps it only where the joint score rises.
 import numpy as np
 from jaxtyping import Float
 
-from mam.vision.joint import Canvas, Explanation, joint_score, offers, settle
+from mam.vision.joint import Arrangement, Canvas, joint_score, offers, settle
 
 _SWEEPS = 4  # enough for a new part to find its sites; the accepted ones are settled further
 
 
-def relocate(canvas: Canvas, found: Explanation, rng: np.random.Generator) -> Explanation:
+def relocate(canvas: Canvas, found: Arrangement, rng: np.random.Generator) -> Arrangement:
     """Propose one relocation: a cheap victim, and a badly explained patch as its new mask."""
     if not len(found.sites) or len(found.masks) == 1:
         return found
@@ -28,11 +28,11 @@ def relocate(canvas: Canvas, found: Explanation, rng: np.random.Generator) -> Ex
     masks, sites = found.masks.copy(), found.sites.copy()
     masks[victim] = patches[site] > 0
     sites[site, 1] = victim
-    return settle(canvas, Explanation(masks, sites), _SWEEPS)
+    return settle(canvas, Arrangement(masks, sites), _SWEEPS)
 
 
 def _cheap(
-    found: Explanation, best: Float[np.ndarray, "sites types"], rng: np.random.Generator
+    found: Arrangement, best: Float[np.ndarray, "sites types"], rng: np.random.Generator
 ) -> int:
     """Draw a part, one that the others could replace at the lowest price most often.
 
@@ -47,8 +47,8 @@ def _cheap(
 
 
 def relocate_many(
-    canvas: Canvas, found: Explanation, proposals: int, rng: np.random.Generator
-) -> tuple[Explanation, int]:
+    canvas: Canvas, found: Arrangement, proposals: int, rng: np.random.Generator
+) -> tuple[Arrangement, int]:
     """Make proposals, keep those that raise the joint score, and count them."""
     score, kept = joint_score(canvas, found), 0
     for _ in range(proposals):

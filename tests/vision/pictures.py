@@ -1,11 +1,11 @@
 """Small pictures for the tests of vision: drawn parts, crops of generated contours and letters."""
 
 import numpy as np
-from PIL import Image
 
 from mam.data import make_row, recipe
 from mam.data.raster import stroke_sprite
 from mam.vision.parts import CABC, PATHFINDER, Parts
+from mam.vision.training import binary_images
 
 
 def drawn_strokes(count: int = 16) -> Parts:
@@ -31,9 +31,7 @@ def contour(row: int, level: str = "hard") -> np.ndarray:
 
 def letter(row: int) -> np.ndarray:
     """Binary image of a generated letter, reduced as for learning."""
-    letters = make_row(recipe("cabc", "hard", 11), row).letters
-    picture = Image.fromarray((letters & 1).astype(np.uint8) * 255)
-    return np.asarray(picture.resize((256, 256), Image.Resampling.LANCZOS)) > 0
+    return binary_images(make_row(recipe("cabc", "hard", 11), row), "a generated row")[0]
 
 
 def crop(image: np.ndarray, side: int, seed: int) -> np.ndarray:

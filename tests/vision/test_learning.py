@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mam.vision.joint import (
+    Arrangement,
     Canvas,
-    Explanation,
     image_scores,
     joint_score,
     reassign,
@@ -70,7 +70,7 @@ def test_a_seed_reproduces(learned: LearnedParts) -> None:
     assert learned.parts.provenance["seed"] == 3 and learned.parts.noise == PATHFINDER
 
 
-def random_state(seed: int) -> tuple[Canvas, Explanation]:
+def random_state(seed: int) -> tuple[Canvas, Arrangement]:
     """Overlapping random parts that hang over the border, on random images of two sizes."""
     rng = np.random.default_rng(seed)
     images = [rng.random((20, 24)) < 0.5, rng.random((26, 18)) < 0.5]
@@ -78,14 +78,14 @@ def random_state(seed: int) -> tuple[Canvas, Explanation]:
     place = rng.integers(-2, 20, (30, 2))
     sites = np.concatenate([rng.integers(0, 2, (30, 1)), rng.integers(0, 3, (30, 1)), place], 1)
     noise = Noise(pi01=0.2, pi10=0.05, prior=-3.0)
-    return Canvas.of(images, noise, 5), Explanation(masks, np.unique(sites, axis=0))
+    return Canvas.of(images, noise, 5), Arrangement(masks, np.unique(sites, axis=0))
 
 
 def test_joint_score_counts_every_pixel_once() -> None:
     rng = np.random.default_rng(0)
     image, noise = rng.random((12, 12)) < 0.5, Noise(pi01=0.2, pi10=0.05, prior=-3.0)
     sites = np.array([[0, 0, 5, 5], [0, 0, 6, 6], [0, 0, 0, 11]])
-    found = Explanation(np.ones((1, 5, 5), bool), sites)
+    found = Arrangement(np.ones((1, 5, 5), bool), sites)
     under = np.zeros_like(image)
     under[3:8, 3:8], under[4:9, 4:9], under[:3, 9:] = True, True, True
     wanted = noise.gain * (image & under).sum() - noise.loss * (~image & under).sum() - 9.0
@@ -113,7 +113,7 @@ def test_every_move_raises_the_score_or_leaves_it(seed: int) -> None:
 def test_recentred_masks_sit_in_the_middle() -> None:
     mask = np.zeros((1, 5, 5), bool)
     mask[0, 0, 2:] = True
-    moved = recentre(Explanation(mask, np.array([[0, 0, 7, 7]])))
+    moved = recentre(Arrangement(mask, np.array([[0, 0, 7, 7]])))
     assert np.argwhere(moved.masks[0]).tolist() == [[2, 1], [2, 2], [2, 3]]
     assert moved.sites.tolist() == [[0, 0, 5, 8]]
 
