@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mam import __version__
-from mam.commands import data, learn
+from mam.commands import data, evaluate, learn
 
 app = typer.Typer(
     name="mam",
@@ -20,6 +20,7 @@ app = typer.Typer(
 
 data.register(app)
 learn.register(app)
+evaluate.register(app)
 
 
 def _print_version(wanted: bool) -> bool:

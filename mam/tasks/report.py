@@ -1,0 +1,53 @@
+"""What an evaluation found out, in one form for all tasks."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+Advance = Callable[[int], None]  # told how many rows are done, for a progress bar
+
+
+@dataclass(frozen=True)
+class Report:
+    """Figures of a model on a data set.
+
+    >>> Report({"accuracy": 0.5}, n=2, seconds=0.5, errors=(1,)).as_json()
+    '{"accuracy": 0.5, "n": 2, "per_second": 4.0, "errors": [1], "skipped": {}}'
+    """
+
+    figures: Mapping[str, float | Mapping[str, float]]  # e.g. accuracy, or dice by set
+    n: int  # rows answered
+    seconds: float  # spent on answers, without reading the files
+    errors: tuple[int, ...] = ()  # numbers of the rows answered wrongly
+    skipped: Mapping[int, str] = field(default_factory=dict)  # row number: why
+
+    @property
+    def per_second(self) -> float:
+        """Rows answered in a second."""
+        return self.n / self.seconds if self.seconds > 0 else 0.0
+
+    def as_json(self) -> str:
+        """Return one JSON object."""
+        about = {
+            **self.figures,
+            "n": self.n,
+            "per_second": round(self.per_second, 2),
+            "errors": list(self.errors),
+            "skipped": {str(row): why for row, why in self.skipped.items()},
+        }
+        return json.dumps(about, allow_nan=False)
+
+    def as_text(self) -> str:
+        """Return a few lines to read."""
+        lines = []
+        for name, figure in self.figures.items():
+            if isinstance(figure, Mapping):
+                shown = ", ".join(f"{key} {value:.4f}" for key, value in figure.items())
+            else:
+                shown = f"{figure:.4f}"
+            lines.append(f"{name}: {shown}")
+        lines.append(f"{self.n} rows, {self.per_second:.1f} a second")
+        if self.errors:
+            lines.append("wrong: " + " ".join(str(row) for row in self.errors))
+        lines += [f"skipped row {row}: {why}" for row, why in self.skipped.items()]
+        return "\n".join(lines)
