@@ -1,8 +1,11 @@
 """`mam evaluate`: how good a model is on a data set. Heavy imports live inside the commands."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
+
+from mam.commands.progress import progress_bar
 
 evaluate = typer.Typer(help="Measure a model on a data set.", no_args_is_help=True)
 
@@ -19,3 +22,41 @@ def register(app: typer.Typer) -> None:
 @evaluate.callback()
 def _group() -> None:
     pass
+
+
+class Input(StrEnum):
+    """Which picture of a pathfinder row is looked at."""
+
+    clean = "clean"
+    image = "image"
+
+
+@evaluate.command()
+def pathfinder(
+    data: Data,
+    model: Annotated[str, typer.Option(help="A bundled model or a file.")] = "contours",
+    input: Annotated[
+        Input, typer.Option(help="clean: markers are given; image: they are in the picture.")
+    ] = Input.clean,
+    limit: Limit = None,
+    as_json: Json = False,
+) -> None:
+    """Are the two markers on the same contour?"""
+    from mam.tasks.pathfinder import evaluate as measure
+    from mam.vision.contours import ContourGrouper
+
+    grouper = ContourGrouper.load(model)
+    with progress_bar("grouping", row_count(data, limit), "images") as advance:
+        report = measure(data, grouper, input.value, limit, advance)
+    typer.echo(report.as_json() if as_json else report.as_text())
+
+
+def row_count(data: str, limit: int | None) -> int | None:
+    """The number of rows to do, for the progress bar; None where only reading them would tell."""
+    from mam.data import count_rows
+    from mam.data.readers import layout_of
+
+    if layout_of(data) != "parquet":
+        return limit
+    rows = count_rows(data)
+    return rows if limit is None else min(rows, limit)

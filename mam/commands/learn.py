@@ -24,6 +24,13 @@ class NoiseName(StrEnum):
     cabc = "cabc"
 
 
+class ContinuationName(StrEnum):
+    """How the potential of an attention variable is learned."""
+
+    smooth = "smooth"
+    counts = "counts"
+
+
 def register(app: typer.Typer) -> None:
     """Add this file's commands to the application."""
     app.add_typer(learn, name="learn")
@@ -69,6 +76,49 @@ def parts(
     _save(learned, out, picture)
     report = _as_json if as_json else _as_text
     typer.echo(report(learned, len(masks), out, picture, spent))
+
+
+@learn.command()
+def contours(
+    data: Annotated[str, typer.Argument(help="A pathfinder data set.")],
+    out: Annotated[Path, typer.Option(help="The model to write, .safetensors.")],
+    parts: Annotated[
+        str, typer.Option(help="Parts: a bundled name or a file of `mam learn parts`.")
+    ] = "pathfinder-parts",
+    images: Annotated[int, typer.Option(help="Images to learn from.", min=1)] = 1000,
+    continuation: Annotated[
+        ContinuationName, typer.Option(help="smooth, or the paper's counts of pairs of parts.")
+    ] = ContinuationName.smooth,
+    sparsifications: Annotated[
+        int, typer.Option(help="Of every image; the paper's counts want 10.", min=1)
+    ] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Learn from contours whose strokes are known in order how strokes continue each other."""
+    import json
+
+    from mam.data.whole import check_folder
+    from mam.tasks.pathfinder import fit
+    from mam.vision.contours import ContourGrouper
+
+    check_folder(out)
+    grouper = ContourGrouper(
+        parts, continuation=continuation.value, sparsifications=sparsifications, seed=seed
+    )
+    start = time.perf_counter()
+    with progress_bar("learning contours", images, "images") as advance:
+        fit(data, grouper, images, advance)
+    grouper.save(out)
+    learned = grouper.provenance_
+    spent = time.perf_counter() - start
+    if as_json:
+        typer.echo(json.dumps({"out": str(out), **learned, "seconds": round(spent, 2)}))
+        return
+    typer.echo(
+        f"{out}: {learned['neighbours']:,} pairs of neighbours on the contours of "
+        f"{learned['images']:,} images, {spent:.1f} s"
+    )
 
 
 def _learned(

@@ -18,8 +18,11 @@ def _silent(amount: int | float, title: str | None = None) -> None:
 
 
 @contextmanager
-def progress_bar(title: str, total: int, unit: str = "rows") -> Iterator[Advance]:
-    """A bar with rate and time left on standard error; nothing when that is no terminal."""
+def progress_bar(title: str, total: int | None, unit: str = "rows") -> Iterator[Advance]:
+    """A bar with rate and time left on standard error; nothing when that is no terminal.
+
+    Without a total it only counts.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as TimeLeft

@@ -16,7 +16,7 @@ Picture = UInt8[np.ndarray, "_ _ 3"]
 _CAPTION = 14  # px of a panel row's caption
 _GAP = 4  # px between panels
 # Colours that stay apart for most colour-blind eyes (Okabe and Ito), then greys.
-_PALETTE = np.array(
+PALETTE = np.array(
     [
         [230, 159, 0],
         [86, 180, 233],
@@ -37,7 +37,7 @@ def colour_labels(labels: UInt8[np.ndarray, "rows cols"]) -> Picture:
     >>> colour_labels(np.array([[0, 1]], np.uint8)).tolist()
     [[[0, 0, 0], [230, 159, 0]]]
     """
-    colours = np.concatenate([np.zeros((1, 3), np.uint8), np.resize(_PALETTE, (255, 3))])
+    colours = np.concatenate([np.zeros((1, 3), np.uint8), np.resize(PALETTE, (255, 3))])
     return colours[labels]
 
 

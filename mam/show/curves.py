@@ -1,0 +1,111 @@
+"""Pictures of a grouping: each curve in its own colour and order, as an overlay and as SVG."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+import numpy as np
+from jaxtyping import Float, Shaped, UInt8
+from PIL import Image, ImageDraw, ImageFont
+
+from mam.show.sheet import PALETTE, as_rgb
+
+Line = Float[np.ndarray, "points 2"]
+
+_SIDE = 900  # px of the longer side of an overlay; a larger picture keeps its size
+_DIM = 3  # the picture under the curves is this many times darker
+_MARKER = (255, 255, 255)
+_Font = ImageFont.ImageFont | ImageFont.FreeTypeFont
+
+
+class Tag(NamedTuple):
+    """Words for the picture's caption, and the points they are about."""
+
+    text: str
+    points: Sequence[Sequence[float]] = ()
+
+
+def overlay(
+    picture: Shaped[np.ndarray, "rows cols *channels"],
+    lines: Sequence[Line],
+    tag: Tag | None = None,
+) -> UInt8[np.ndarray, "_ _ 3"]:
+    """Draw curves over a picture: a number at the start, an arrow head at the end.
+
+    Curves are numbered in the order given; those of two points only, single strokes, have no
+    number.
+
+    >>> overlay(np.zeros((30, 30), np.uint8), [np.array([[5.0, 5], [20, 20], [20, 28]])]).shape
+    (900, 900, 3)
+    """
+    dim = as_rgb(picture) // _DIM
+    scale = max(1, round(_SIDE / max(dim.shape[:2])))
+    large = np.repeat(np.repeat(dim, scale, 0), scale, 1)
+    canvas = Image.fromarray(large)
+    pen = ImageDraw.Draw(canvas)
+    thick = max(2, max(large.shape) // 300)
+    font = ImageFont.load_default(size=max(10, max(large.shape) // 60))
+    for number, line in enumerate(lines):
+        colour = tuple(int(v) for v in PALETTE[number % len(PALETTE)])
+        # A pixel's middle is half a pixel from its corner.
+        points = [((c + 0.5) * scale, (r + 0.5) * scale) for r, c in line]
+        pen.line(points, fill=colour, width=thick, joint="curve")
+        if len(points) > 3:
+            _arrow(pen, points, colour, 3 * thick)
+            at = (points[0][0] + thick, points[0][1] + thick)
+            pen.text(at, str(number + 1), fill=colour, font=font)
+    if tag is not None:
+        _caption(pen, tag, scale, thick, font)
+    return np.asarray(canvas)
+
+
+def _arrow(
+    pen: ImageDraw.ImageDraw, points: list[tuple[float, float]], colour: tuple, size: float
+) -> None:
+    (x0, y0), (x, y) = points[-2], points[-1]
+    length = float(np.hypot(x - x0, y - y0)) or 1.0
+    dx, dy = (x - x0) / length * size, (y - y0) / length * size
+    pen.polygon([(x + dx, y + dy), (x - dy / 2, y + dx / 2), (x + dy / 2, y - dx / 2)], fill=colour)
+
+
+def _caption(pen: ImageDraw.ImageDraw, tag: Tag, scale: int, thick: int, font: _Font) -> None:
+    for row, col in tag.points:
+        x, y, r = (col + 0.5) * scale, (row + 0.5) * scale, 6 * thick
+        pen.ellipse([x - r, y - r, x + r, y + r], outline=_MARKER, width=thick)
+    pen.text((2 * thick, 2 * thick), tag.text, fill=_MARKER, font=font)
+
+
+def as_svg(shape: tuple[int, int], lines: Sequence[Line], title: str) -> str:
+    """Return an SVG with one polyline a curve, in pixels of the picture.
+
+    >>> print(as_svg((9, 9), [np.array([[0.0, 1.0], [2.0, 3.0]])], "one"))
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="-0.5 -0.5 9 9">
+    <title>one</title>
+    <g fill="none" stroke-linecap="round" stroke-linejoin="round">
+    <polyline id="curve-1" stroke="#e69f00" points="1.00,0.00 3.00,2.00"/>
+    </g>
+    </svg>
+    """
+    rows, cols = shape
+    curves = [
+        f'<polyline id="curve-{number + 1}" stroke="{_hex(number)}" points="{_points(line)}"/>'
+        for number, line in enumerate(lines)
+    ]
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-0.5 -0.5 {cols} {rows}">',
+            f"<title>{escape(title)}</title>",
+            '<g fill="none" stroke-linecap="round" stroke-linejoin="round">',
+            *curves,
+            "</g>",
+            "</svg>",
+        ]
+    )
+
+
+def _hex(number: int) -> str:
+    return "#" + bytes(PALETTE[number % len(PALETTE)]).hex()
+
+
+def _points(line: Line) -> str:
+    return " ".join(f"{col:.2f},{row:.2f}" for row, col in line)

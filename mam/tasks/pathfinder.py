@@ -1,0 +1,152 @@
+"""The pathfinder challenge: are two markers on the same broken contour?"""
+
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int, UInt8
+
+from mam.data import PathfinderRow, rows_of
+from mam.data.markers import find_discs
+from mam.data.published import PublishedPathfinderRow
+from mam.tasks.report import Advance, Report
+from mam.vision.contours import ContourGrouper
+from mam.vision.grouping import Grouping, Same
+
+INPUTS = ("clean", "image")
+_STROKE = 5.0  # px from a stroke's start to its other end (facts: the generator's length)
+_DISC = 6.0  # px around a marker in which its disc and the blur of its border are
+_BATCH = 128  # rows read and answered at a time
+
+
+def contours_of(row: PathfinderRow) -> list[Float[np.ndarray, "strokes 2"]]:
+    """Return the middles of the strokes of every contour, in order."""
+    return [
+        np.array(
+            [
+                (
+                    stroke.row + _STROKE / 2 * np.sin(stroke.angle),
+                    stroke.col + _STROKE / 2 * np.cos(stroke.angle),
+                )
+                for stroke in contour
+            ]
+        ).reshape(-1, 2)
+        for contour in row.segments
+    ]
+
+
+Row = PathfinderRow | PublishedPathfinderRow  # the second has no contours and no clean image
+
+
+def fit(
+    source: str,
+    grouper: ContourGrouper,
+    count: int,
+    advance: Advance = lambda count: None,
+) -> ContourGrouper:
+    """Learn from the first ``count`` rows of a data set."""
+    found = list(islice(_rows(source), count))
+    rows = [row for row in found if isinstance(row, PathfinderRow)]
+    if not found:
+        raise ValueError(f"{source}: no rows, so there is nothing to learn from")
+    if len(rows) < len(found) or not all(row.segments for row in rows):
+        raise ValueError(
+            f"{source}: its rows do not all say which strokes form a contour (`segments`); "
+            "learn from a set that `mam make pathfinder` wrote"
+        )
+    known = [contours_of(row) for row in rows]
+    return grouper.fit([row.clean for row in rows], known, advance)
+
+
+class Unanswered(NamedTuple):
+    """Why a row has no answer."""
+
+    reason: str
+
+
+def predict(
+    rows: Sequence[Row], grouper: ContourGrouper, input: str = "clean"
+) -> list[Same | Unanswered]:
+    """Answer every row: are its markers on one contour?
+
+    With ``input="clean"`` markers are given and not in the picture (the paper's protocol), with
+    ``input="image"`` they are found in it and cut out; what they hide is left to the model.
+    """
+    if input not in INPUTS:
+        raise ValueError(f"input is one of {', '.join(INPUTS)}, not {input!r}")
+    if input == "clean":
+        if not all(isinstance(row, PathfinderRow) for row in rows):
+            raise ValueError("published rows have no picture without markers: use input='image'")
+        markers = [np.asarray(row.markers) for row in rows]
+        found = grouper.predict([row.clean for row in rows if isinstance(row, PathfinderRow)])
+    else:
+        markers: list[np.ndarray] = [_found_markers(row.image) for row in rows]
+        images = [without_discs(row.image, at) for row, at in zip(rows, markers, strict=True)]
+        found = grouper.predict(images, markers)
+    return [_answer(one, at) for one, at in zip(found, markers, strict=True)]
+
+
+def _found_markers(image: UInt8[np.ndarray, "rows cols"]) -> Int[np.ndarray, "_ 2"]:
+    """The two markers, or none where there are not two."""
+    try:
+        return find_discs(image, "the image")
+    except ValueError:
+        return np.zeros((0, 2), np.int64)
+
+
+def _answer(found: Grouping, markers: Int[np.ndarray, "_ 2"]) -> Same | Unanswered:
+    if len(markers) != 2:
+        return Unanswered("no two markers found in the image; use the clean input")
+    try:
+        return found.same(markers[0], markers[1])
+    except ValueError as error:
+        return Unanswered(str(error))
+
+
+def without_discs(
+    image: UInt8[np.ndarray, "rows cols"], centres: Int[np.ndarray, "_ 2"]
+) -> UInt8[np.ndarray, "rows cols"]:
+    """Return the image with everything under the markers OFF."""
+    rows, cols = np.ogrid[: image.shape[0], : image.shape[1]]
+    left = image.copy()
+    for row, col in centres:
+        left[np.hypot(rows - row, cols - col) <= _DISC] = 0
+    return left
+
+
+def evaluate(
+    source: str,
+    grouper: ContourGrouper,
+    input: str = "clean",
+    limit: int | None = None,
+    advance: Advance = lambda count: None,
+) -> Report:
+    """Measure the accuracy on a data set; rows without an answer are skipped and reported."""
+    errors: list[int] = []
+    skipped: dict[int, str] = {}
+    seconds, done = 0.0, 0
+    rows = islice(_rows(source), limit)
+    while some := list(islice(rows, _BATCH)):
+        begin = time.perf_counter()
+        answers = predict(some, grouper, input)
+        seconds += time.perf_counter() - begin
+        for number, (row, answer) in enumerate(zip(some, answers, strict=True), done):
+            if isinstance(answer, Unanswered):
+                skipped[number] = answer.reason
+            elif answer.same != bool(row.label):
+                errors.append(number)
+        done += len(some)
+        advance(len(some))
+    answered = done - len(skipped)
+    accuracy = 1 - len(errors) / answered if answered else 0.0
+    return Report({"accuracy": accuracy}, answered, seconds, tuple(errors), skipped)
+
+
+def _rows(source: str) -> Iterator[Row]:
+    """The rows of a data set, each of which must be a pathfinder image."""
+    for number, row in enumerate(rows_of(source)):
+        if not isinstance(row, Row):
+            raise ValueError(f"{source}: row {number} is no pathfinder image")
+        yield row

@@ -1,0 +1,262 @@
+r"""Grouping broken contours: strokes, attention between their ends, and the curves they form.
+
+An image is sparsified, the pose of every stroke is read off its pixels, pairs of facing ends become
+attention variables with the learned potential of a continuation, and max-product decides which are
+ON (paper, "Pathfinder challenge"). ``ContourGrouper`` puts these steps together.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from mam.infer import solve
+from mam.vision.attend import (
+    ContourPotentials,
+    Links,
+    attend,
+    contour_model,
+    joined_links,
+    score_of,
+)
+from mam.vision.binary import Images, as_binary
+from mam.vision.candidates import Room
+from mam.vision.chains import group_numbers
+from mam.vision.continuation import (
+    SMOOTHING,
+    Continuation,
+    CountedContinuation,
+    SmoothContinuation,
+    Smoothing,
+    learn_counted,
+    learn_smooth,
+)
+from mam.vision.estimator import Estimator
+from mam.vision.files import ModelFile, load_model, save_model
+from mam.vision.grouping import Grouping
+from mam.vision.hidden import add_hidden
+from mam.vision.pairs import Pairs, find_pairs, joined_pairs
+from mam.vision.parts import Noise, Parts
+from mam.vision.poses import Poses, find_poses, joined_poses
+from mam.vision.sparsify import Sparsifier
+from mam.vision.truth import Contour, neighbours_on_contours
+
+_BATCH = 128  # images whose attention variables are decided at once
+CONTINUATIONS = ("smooth", "counts")
+_POTENTIALS = ContourPotentials()
+
+
+class ContourGrouper(Estimator):
+    """Learn from known contours how strokes continue each other; group the strokes of images.
+
+    >>> from mam.data import make_row, recipe
+    >>> grouper = ContourGrouper.load("contours")
+    >>> row = make_row(recipe("pathfinder", "hard", seed=3), 0)
+    >>> [found] = grouper.predict([row.clean])
+    >>> found.same(*row.markers).same == bool(row.label)
+    True
+    """
+
+    def __init__(
+        self,
+        parts: Parts | str | Path = "pathfinder-parts",
+        *,
+        continuation: str = "smooth",  # or "counts", the paper's
+        potentials: ContourPotentials = _POTENTIALS,
+        smoothing: Smoothing = SMOOTHING,
+        sparsifications: int = 1,  # of every training image, each from its own seed
+        threshold: float | int | None = 26,  # above it a pixel is ON (facts: 26 of 255)
+        restarts: int = 8,  # of the sparsifier
+        bound: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.parts = parts
+        self.continuation = continuation
+        self.potentials = potentials
+        self.smoothing = smoothing
+        self.sparsifications = sparsifications
+        self.threshold = threshold
+        self.restarts = restarts
+        self.bound = bound
+        self.seed = seed
+        self.continuation_: Continuation | None = None
+        self.provenance_: dict[str, Any] = {}
+        # Both remember the sizes of arrays used so far, and have no part in any answer.
+        self._sparsifier = Sparsifier(parts)
+        self._room = Room()
+
+    def fit(
+        self,
+        images: Images,
+        contours: Sequence[Sequence[Contour]],
+        progress: Callable[[int], None] = lambda images: None,
+    ) -> "ContourGrouper":
+        """Learn from images and the course of each contour in them: points in order.
+
+        Strokes of different contours share no pixel, or next to none, so that the strokes found
+        in a whole image are those found in its contours one by one. ``progress`` is told how many
+        images are done.
+        """
+        parts, weights = self._checked(), self._weights(images)
+        if len(contours) != len(weights):
+            raise ValueError(f"{len(weights)} images, but contours for {len(contours)}")
+        found = []
+        for start in range(0, len(weights), _BATCH):
+            some = weights[start : start + _BATCH]
+            for k in range(self.sparsifications):
+                poses = self._poses(some, parts, self.seed + k)
+                pairs = find_pairs(poses, self.smoothing.reach)
+                known = neighbours_on_contours(poses, pairs, contours[start : start + _BATCH])
+                found.append((poses, pairs, known))
+            progress(len(some))
+        poses, pairs, neighbours = _joined(found)
+        self.continuation_ = (
+            learn_smooth(pairs, neighbours, self.smoothing)
+            if self.continuation == "smooth"
+            else learn_counted(poses, pairs, neighbours, self.smoothing.reach)
+        )
+        self.provenance_ = {"images": len(weights), "neighbours": int(neighbours.sum())}
+        return self
+
+    def predict(
+        self, images: Images, hidden: Sequence[Float[np.ndarray, "_ 2"]] | None = None
+    ) -> list[Grouping]:
+        """Group the strokes of each image.
+
+        ``hidden`` lists, by image, points where a contour ends in a stroke that something covers:
+        such a stroke of unknown direction takes part as well.
+        """
+        parts, weights = self._checked(), self._weights(images)
+        if hidden is not None and len(hidden) != len(weights):
+            raise ValueError(f"{len(weights)} images, but hidden strokes for {len(hidden)}")
+        found: list[Grouping] = []
+        for start in range(0, len(weights), _BATCH):
+            some = slice(start, start + _BATCH)
+            found += self._grouped(weights[some], parts, None if hidden is None else hidden[some])
+        return found
+
+    def _checked(self) -> Parts:
+        if self.continuation not in CONTINUATIONS:
+            known = ", ".join(CONTINUATIONS)
+            raise ValueError(f"continuation is one of {known}, not {self.continuation!r}")
+        if self.sparsifications < 1:
+            raise ValueError(f"sparsifications must be at least 1, not {self.sparsifications}")
+        return self.parts if isinstance(self.parts, Parts) else Parts.load(self.parts)
+
+    def _weights(self, images: Images) -> list[np.ndarray]:
+        """The pixels as weights: 0 where OFF, their values where ON."""
+        return [
+            np.where(as_binary(image, self.threshold, f"image {number}"), image, 0)
+            for number, image in enumerate(images)
+        ]
+
+    def _poses(self, weights: list[np.ndarray], parts: Parts, seed: int) -> Poses:
+        self._sparsifier.set_params(parts=parts, restarts=self.restarts, seed=seed)
+        return find_poses(weights, self._sparsifier.transform([w > 0 for w in weights]), parts)
+
+    def _grouped(
+        self,
+        weights: list[np.ndarray],
+        parts: Parts,
+        hidden: Sequence[Float[np.ndarray, "_ 2"]] | None,
+    ) -> list[Grouping]:
+        continuation = self._fitted()
+        poses = self._poses(weights, parts, self.seed)
+        pairs = find_pairs(poses, continuation.reach)
+        links = Links(pairs.pose, pairs.side, continuation.log_odds(poses, pairs))
+        if hidden is not None:
+            poses, more = add_hidden(poses, hidden, continuation)
+            links = joined_links([links, more])
+        links = links.take(links.score > self.potentials.hopeless)
+        # By image, so that the strokes and links of each are slices.
+        order = np.argsort(poses.image, kind="stable")
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        poses, links = poses.take(order), replace(links, stroke=rank[links.stroke])
+        links = links.take(np.argsort(poses.image[links.stroke[:, 0]], kind="stable"))
+        return self._decided(weights, poses, links)
+
+    def _decided(self, weights: list[np.ndarray], poses: Poses, links: Links) -> list[Grouping]:
+        """Run max-product on all images, and cut the answer into images."""
+        owner = poses.image[links.stroke[:, 0]]
+        borders = np.arange(len(weights) + 1)
+        first_link, first = np.searchsorted(owner, borders), np.searchsorted(poses.image, borders)
+        number = np.arange(len(links)) - first_link[owner]
+        presence = np.full(len(poses), self.potentials.presence)
+        on, belief = attend(links, presence, number, self.potentials, self.seed, self._room)
+        group = group_numbers(links.stroke, on, len(poses))
+        answers = []
+        for image, pixels in enumerate(weights):
+            mine = slice(first[image], first[image + 1])
+            some = slice(first_link[image], first_link[image + 1])
+            own = links.take(some)
+            own = replace(own, stroke=own.stroke - first[image])
+            strokes, groups = poses.take(mine), group[mine]
+            score = score_of(own, on[some], presence[mine], self.potentials)
+            groups = groups - groups.min(initial=len(poses))
+            answers.append(
+                Grouping(strokes, groups, own, on[some], belief[some], pixels > 0, score)
+            )
+        return [self._bounded(answer) for answer in answers] if self.bound else answers
+
+    def _bounded(self, answer: Grouping) -> Grouping:
+        """Bound the optimum by the dual of the formal model."""
+        presence = np.full(len(answer.strokes), self.potentials.presence)
+        model, evidence = contour_model(answer.links, presence, self.potentials)
+        solution = solve(model.graph, evidence, bound=True)
+        return replace(answer, bound=max(solution.bound, answer.score))
+
+    def _fitted(self) -> Continuation:
+        if self.continuation_ is None:
+            raise ValueError("this ContourGrouper has learned nothing yet: call fit, or load one")
+        return self.continuation_
+
+    def save(self, path: str | Path) -> None:
+        """Write what was learned, with the parts, to a file."""
+        continuation, parts = self._fitted(), self._checked()
+        config = {
+            "noise": asdict(parts.noise),
+            "continuation": self.continuation,
+            "potentials": asdict(self.potentials),
+            "smoothing": asdict(self.smoothing),
+            "threshold": self.threshold,
+            "restarts": self.restarts,
+        }
+        arrays = {"masks": parts.masks.astype(np.uint8), **continuation.arrays}
+        save_model(Path(path), ModelFile("contours", arrays, config, self.provenance_))
+
+    @classmethod
+    def load(cls, source: str | Path) -> "ContourGrouper":
+        """Read a model from a file, or by its bundled name."""
+        found = load_model(source, "contours")
+        config = found.config
+        grouper = cls(
+            Parts(found.arrays["masks"].astype(bool), Noise(**config["noise"])),
+            continuation=config["continuation"],
+            potentials=ContourPotentials(**config["potentials"]),
+            smoothing=Smoothing(**config["smoothing"]),
+            threshold=config["threshold"],
+            restarts=config["restarts"],
+        )
+        grouper.continuation_ = (
+            SmoothContinuation(found.arrays["table"], grouper.smoothing)
+            if grouper.continuation == "smooth"
+            else CountedContinuation(found.arrays["seen"], grouper.smoothing.reach)
+        )
+        grouper.provenance_ = dict(found.provenance)
+        return grouper
+
+
+def _joined(
+    found: list[tuple[Poses, Pairs, Bool[np.ndarray, " pairs"]]],
+) -> tuple[Poses, Pairs, Bool[np.ndarray, " pairs"]]:
+    """Put the strokes and pairs of several batches behind each other."""
+    if not found:
+        raise ValueError("no images: contours are learned from at least one")
+    poses, pairs, neighbours = zip(*found, strict=True)
+    first = np.cumsum([0, *(len(some) for some in poses)])
+    moved = [replace(p, pose=p.pose + start) for p, start in zip(pairs, first, strict=False)]
+    return joined_poses(poses), joined_pairs(moved), np.concatenate(neighbours)

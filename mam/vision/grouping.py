@@ -1,0 +1,193 @@
+"""What a grouping of strokes says about an image: curves in order, pixels, same or different."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+from scipy import sparse
+from scipy.spatial import KDTree
+
+from mam.vision.attend import Links
+from mam.vision.chains import Chain, find_chains
+from mam.vision.poses import Poses
+
+_NEAR = 8.0  # px; a point farther than this from the middles of all strokes is on no curve
+_STEP = 0.5  # px between the points of a polyline when distances to it are measured
+
+Point = Shaped[np.ndarray, "2"] | tuple[float, float] | list[int]
+
+
+class Same(NamedTuple):
+    """Whether two points are on one curve, and by how much max-product prefers that answer."""
+
+    same: bool
+    margin: float
+
+
+class Attention(NamedTuple):
+    """Two strokes of which one continues the other."""
+
+    first: int
+    second: int
+    margin: float  # what max-product believes that parting them costs
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The curves of one image. ``group`` numbers them from 0."""
+
+    strokes: Poses
+    group: Int[np.ndarray, " strokes"]
+    links: Links  # all attention variables
+    on: Bool[np.ndarray, " links"]
+    belief: Float[np.ndarray, " links"]  # above 0 where ON, below where OFF
+    pixels: Bool[np.ndarray, "rows cols"]  # what was ON in the image
+    score: float  # of the strokes and links, in the contour model
+    bound: float | None = None  # no grouping of these strokes scores higher
+
+    def __len__(self) -> int:
+        return int(self.group.max(initial=-1)) + 1
+
+    @property
+    def gap(self) -> float | None:
+        """Bound minus score: 0 proves the grouping optimal."""
+        return None if self.bound is None else max(self.bound - self.score, 0.0)
+
+    @property
+    def attentions(self) -> list[Attention]:
+        """Which strokes attend to which, with the margins."""
+        both = zip(self.links.stroke[self.on].tolist(), self.belief[self.on], strict=True)
+        return [Attention(first, second, float(margin)) for (first, second), margin in both]
+
+    @cached_property
+    def chains(self) -> list[Chain]:
+        """The strokes of every curve in order."""
+        links = self.links
+        return find_chains(links.stroke[self.on], links.side[self.on], len(self.strokes))
+
+    @cached_property
+    def polylines(self) -> list[Float[np.ndarray, "points 2"]]:
+        """Rows and columns along every curve: from tip to tip, or round to the first point."""
+        return [self._polyline(chain) for chain in self.chains]
+
+    def _polyline(self, chain: Chain) -> Float[np.ndarray, "points 2"]:
+        middle = self.strokes.middle[chain.strokes]
+        if chain.closed:
+            return np.concatenate([middle, middle[:1]])
+        half = (self.strokes.length / 2)[chain.strokes, None] * self.strokes.axis[chain.strokes]
+        ahead = np.where(chain.leaves[:, None] == 1, half, -half)
+        return np.concatenate([middle[:1] - ahead[:1], middle, middle[-1:] + ahead[-1:]])
+
+    @cached_property
+    def _distances(self) -> tuple[np.ndarray, Float[np.ndarray, "pixels curves"]]:
+        """The ON pixels, and how far each is from every curve."""
+        where = np.argwhere(self.pixels)
+        far = [KDTree(_dense(line)).query(where)[0] for line in self.polylines]
+        return where, np.stack(far, 1) if far else np.zeros((len(where), 0))
+
+    @property
+    def labels(self) -> Int[np.ndarray, "rows cols"]:
+        """The number of the nearest curve, from 1, at every ON pixel; 0 elsewhere."""
+        where, far = self._distances
+        image = np.zeros(self.pixels.shape, np.int64)
+        if far.shape[1]:
+            image[tuple(where.T)] = far.argmin(1) + 1
+        return image
+
+    @property
+    def masks(self) -> Bool[np.ndarray, "curves rows cols"]:
+        """The pixels of every curve. Where curves cross, a pixel belongs to all of them."""
+        where, far = self._distances
+        masks = np.zeros((len(self), *self.pixels.shape), bool)
+        if not far.shape[1]:
+            return masks
+        own = far == far.min(1, keepdims=True)
+        # A curve is as wide as most of its own pixels are far from it.
+        width = [
+            np.quantile(far[own[:, k], k], 0.9) if own[:, k].any() else 0.0
+            for k in range(len(self))
+        ]
+        masks[:, *where.T] = (own | (far <= width)).T
+        return masks
+
+    def stroke_at(self, point: Point, name: str = "the point") -> int:
+        """The stroke that a point marks: the end of a curve with its tip nearest, else any."""
+        at = self._inside(point, name)
+        strokes = self.strokes
+        if not len(strokes):
+            raise ValueError(f"{name} {_shown(at)} is on no curve: the image has none")
+        far = np.linalg.norm(strokes.middle - at, axis=1)
+        if far.min() > _NEAR:
+            raise ValueError(
+                f"{name} {_shown(at)} is on no curve: the nearest is {far.min():.0f} px away"
+            )
+        near = np.flatnonzero(far <= _NEAR)
+        half = strokes.length[near, None] / 2 * strokes.axis[near]
+        sides = strokes.middle[near, None] + np.stack([-half, half], 1)
+        tips = np.linalg.norm(sides - at, axis=2)
+        used = self._used[near]
+        free = np.where(used, np.inf, tips).min(1)
+        ends = used.sum(1) == 1
+        return int(near[np.lexsort((np.where(ends, free, far[near]), ~ends))[0]])
+
+    @cached_property
+    def _used(self) -> Bool[np.ndarray, "strokes 2"]:
+        used = np.zeros((len(self.strokes), 2), bool)
+        used[self.links.stroke[self.on], self.links.side[self.on]] = True
+        return used
+
+    def _inside(self, point: Point, name: str) -> Float[np.ndarray, "2"]:
+        at = np.asarray(point, float)
+        rows, cols = self.pixels.shape
+        if at.shape != (2,) or not np.isfinite(at).all():
+            raise ValueError(f"{name} should be a row and a column, not {point}")
+        if not (0 <= at[0] < rows and 0 <= at[1] < cols):
+            raise ValueError(f"{name} {_shown(at)} lies outside the image of {rows} x {cols} px")
+        return at
+
+    def same(self, p: Point, q: Point) -> Same:
+        r"""Whether two points are on one curve.
+
+        The margin is that of the weakest link on the strongest way from one to the other,
+
+        .. math:: \max_{\text{ways}} \; \min_{\text{links on the way}} \text{belief}:
+
+        above 0 exactly when they are joined; its absolute value is returned.
+        """
+        first, second = self.stroke_at(p, "the first point"), self.stroke_at(q, "the second point")
+        if first == second:
+            return Same(True, np.inf)
+        joined = bool(self.group[first] == self.group[second])
+        return Same(joined, abs(self._weakest_link(first, second)))
+
+    def _weakest_link(self, first: int, second: int) -> float:
+        """The belief of the weakest link on the strongest way; -inf without any way."""
+        if not len(self.links):
+            return -np.inf
+        stroke, belief = self.links.stroke, self.belief
+        # Beliefs as weights of a minimum spanning tree: positive, the strongest smallest.
+        weight = belief.max() - belief + 1.0
+        size = len(self.strokes)
+        ways = sparse.coo_array((weight, stroke.T), shape=(size, size))
+        tree = sparse.csgraph.minimum_spanning_tree(ways)
+        _, before = sparse.csgraph.breadth_first_order(tree, first, directed=False)
+        tree, weakest, at = tree.tocsr(), -np.inf, second
+        while at != first:
+            if before[at] < 0:
+                return -np.inf
+            step = max(tree[at, before[at]], tree[before[at], at])
+            weakest, at = max(weakest, step), int(before[at])
+        return float(belief.max() + 1.0 - weakest)
+
+
+def _dense(line: Float[np.ndarray, "points 2"]) -> Float[np.ndarray, "dense 2"]:
+    """Points along a polyline at small equal steps."""
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
+    at = np.linspace(0.0, along[-1], int(along[-1] / _STEP) + 2)
+    return np.stack([np.interp(at, along, column) for column in line.T], 1)
+
+
+def _shown(at: np.ndarray) -> str:
+    return f"({at[0]:g}, {at[1]:g})"
