@@ -10,7 +10,6 @@ on a grid, from smoothed counts, so that one pair seen tells about all that lie 
 """
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -35,24 +34,6 @@ class Smoothing:
 
 
 SMOOTHING = Smoothing()
-
-
-class Continuation(Protocol):
-    """What the contour model asks of a learned continuation."""
-
-    @property
-    def reach(self) -> float:
-        """Pairs of strokes farther apart than this (px) need no attention variable."""
-        ...
-
-    def log_odds(self, poses: Poses, pairs: Pairs) -> Float[np.ndarray, " pairs"]:
-        """Return the potential of each pair; -inf forbids it."""
-        ...
-
-    @property
-    def arrays(self) -> dict[str, np.ndarray]:
-        """What a model file keeps of it."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +110,10 @@ class CountedContinuation:
         keys = _co_occurrence(poses, pairs.pose)
         place = np.minimum(np.searchsorted(self.seen, keys), len(self.seen) - 1)
         return np.where(self.seen[place] == keys, 0.0, -np.inf)
+
+
+# Both say up to which distance (``reach``) strokes may continue each other, and how well.
+Continuation = SmoothContinuation | CountedContinuation
 
 
 def learn_counted(
