@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
-from scipy import sparse
 from scipy.spatial import KDTree
 
 from mam.vision.attend import Links
@@ -164,22 +163,22 @@ class Grouping:
 
     def _weakest_link(self, first: int, second: int) -> float:
         """The belief of the weakest link on the strongest way; -inf without any way."""
-        if not len(self.links):
-            return -np.inf
-        stroke, belief = self.links.stroke, self.belief
-        # Beliefs as weights of a minimum spanning tree: positive, the strongest smallest.
-        weight = belief.max() - belief + 1.0
-        size = len(self.strokes)
-        ways = sparse.coo_array((weight, stroke.T), shape=(size, size))
-        tree = sparse.csgraph.minimum_spanning_tree(ways)
-        _, before = sparse.csgraph.breadth_first_order(tree, first, directed=False)
-        tree, weakest, at = tree.tocsr(), -np.inf, second
-        while at != first:
-            if before[at] < 0:
-                return -np.inf
-            step = max(tree[at, before[at]], tree[before[at], at])
-            weakest, at = max(weakest, step), int(before[at])
-        return float(belief.max() + 1.0 - weakest)
+        # Links are laid from the strongest on: the one that first joins the two is the weakest.
+        root = list(range(len(self.strokes)))
+
+        def find(stroke: int) -> int:
+            while root[stroke] != stroke:
+                root[stroke] = stroke = root[root[stroke]]
+            return stroke
+
+        order = np.argsort(-self.belief, kind="stable")
+        for (one, other), belief in zip(
+            self.links.stroke[order].tolist(), self.belief[order].tolist(), strict=True
+        ):
+            root[find(one)] = find(other)
+            if find(first) == find(second):
+                return belief
+        return -np.inf
 
 
 def _dense(line: Float[np.ndarray, "points 2"]) -> Float[np.ndarray, "dense 2"]:
