@@ -8,7 +8,7 @@ the whole turn is :math:`\alpha + \beta = \kappa |c|`. The log odds of a continu
 .. math::
     h - \frac{|c|}{\lambda w'} - \frac{o}{\mu w}
     - \frac{(\alpha - \beta)^2}{2 \sigma_a^2} - \frac{(\alpha + \beta - \kappa |c|)^2}{2 \sigma_t^2}
-    - \frac{\log^2(w_p / w_q)}{2 \sigma_w^2}
+    - \frac{\log^2(w_p / w_q)}{2 (\sigma_w^2 + (0.5 / w)^2)}
 
 where :math:`o` is the length of the chord outside the mask, :math:`w` the mean width and
 :math:`w'` the greater of :math:`w` and the mask's thickness on the way. An end has one partner or
@@ -33,6 +33,7 @@ _ON_THE_WAY = np.linspace(0, 1, 9)[1:-1, None]  # where a chord is compared with
 _TOUCHING = 1.5  # px: the direction of a shorter chord is noise
 _SHARPEST = 1.3  # radians: no continuation turns more at either end
 _FULL_TURN = 1.0  # radians: extrapolated curvature is trusted up to this turn
+_COARSE = 0.5  # px: widths are known to half a pixel at either end
 _NEVER = -1e6
 
 
@@ -115,7 +116,8 @@ def log_odds(pairs: Pairs, rates: Rates = RATES) -> Float[np.ndarray, " pairs"]:
     lengths = pairs.gap / (rates.gap * pairs.thickness) + pairs.outside / (
         rates.outside * pairs.width
     )
-    squares = asymmetry**2 + turn**2 + (pairs.ratio / rates.width) ** 2
+    spread = rates.width**2 + (_COARSE / pairs.width) ** 2
+    squares = asymmetry**2 + turn**2 + pairs.ratio**2 / spread
     return rates.head_start - lengths - squares / 2
 
 

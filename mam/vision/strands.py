@@ -3,7 +3,8 @@ r"""Strands: the stretches of curves between crossings, and how they end.
 The skeleton of a mask branches where curves cross. Around every branching point the largest disc
 inside the mask belongs to no single curve, so it is cut out; what is left are strands. A shallow
 crossing leaves, between its two branchings, a short strand that both curves share: it is *loose*,
-the model may do without it. Tips where the mask tapers are cut, they point anywhere.
+the model may do without it. Necks, thin and short beside the discs they join, are leaks of a break
+and dropped; tips where the mask tapers are cut, they point anywhere.
 
 Towards each end a strand is fitted by a parabola in its arc length :math:`s`,
 
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.spatial import KDTree
 
 from mam.vision.paths import branching, components, in_order, outside_discs
 from mam.vision.width import Relief
@@ -89,12 +91,14 @@ def find_strands(relief: Relief) -> Strands:
     along, width = along * relief.scale, _means(2 * radius, path, count)
     length = np.zeros(count)
     np.maximum.at(length, path, along)
-    kept = length >= np.maximum(_SHORTEST * width, _LEAST * relief.scale)
-    number, mine = np.cumsum(kept) - 1, kept[path]
     first = np.searchsorted(path, np.arange(count))
     last = np.searchsorted(path, np.arange(count), side="right") - 1
-    cut = ~outside_discs(pixels, joints, discs + 2) if len(pixels) else np.zeros(0, bool)
-    loose = (length < _SHARED * width) & cut[first] & cut[last]
+    discs_there = np.stack([_disc_at(pixels[end], joints, discs) for end in (first, last)])
+    joined = relief.scale * discs_there.max(0)  # radius of the greater disc that it starts from
+    neck = (length < joined) & (width < joined / 2)
+    kept = (length >= np.maximum(_SHORTEST * width, _LEAST * relief.scale)) & ~neck
+    loose = (length < _SHARED * width) & (discs_there > 0).all(0)
+    number, mine = np.cumsum(kept) - 1, kept[path]
     return Strands(
         points=pixels[mine] * float(relief.scale) + (relief.scale - 1) / 2,
         strand=number[path[mine]],
@@ -106,6 +110,18 @@ def find_strands(relief: Relief) -> Strands:
     )
 
 
+def _disc_at(
+    pixels: Int[np.ndarray, "pixels 2"],
+    joints: Int[np.ndarray, "discs 2"],
+    radius: Float[np.ndarray, " discs"],
+) -> Float[np.ndarray, " pixels"]:
+    """The radius of the disc beside which each pixel lies, 0 for none."""
+    if len(joints) == 0 or len(pixels) == 0:
+        return np.zeros(len(pixels))
+    distance, nearest = KDTree(joints).query(pixels)
+    return np.where(distance <= radius[nearest] + 2, radius[nearest], 0.0)
+
+
 def _without_tips(pixels: Int[np.ndarray, "pixels 2"], relief: Relief) -> Int[np.ndarray, "_ 2"]:
     """Drop pixels where the mask is much thinner than along most of their strand."""
     if len(pixels) == 0:
@@ -114,7 +130,9 @@ def _without_tips(pixels: Int[np.ndarray, "pixels 2"], relief: Relief) -> Int[np
     radius = relief.radius[tuple(pixels.T)] + 0.5 * relief.scale
     order, counts = np.lexsort((radius, component)), np.bincount(component)
     usual = radius[order][np.cumsum(counts) - counts + 3 * counts // 4]
-    return pixels[radius >= _TAPER * usual[component]]
+    # Radii are whole pixels on thin curves: one less is no tip.
+    least = np.minimum(_TAPER * usual, usual - relief.scale)
+    return pixels[radius >= least[component]]
 
 
 def _means(
