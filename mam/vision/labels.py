@@ -7,7 +7,9 @@ equally high ones the one with the least :math:`d / r`; a pixel that none covers
 lies the lower the more OFF pixels it runs over: the breaks that the upper curve leaves in it.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -15,8 +17,10 @@ from scipy import ndimage
 from scipy.spatial import KDTree
 
 _COVER = 1.05
-_FAR = 1.5  # radii, and 2 px: pixels farther away from all curves are noise
+FAR = 1.5  # radii, and 2 px: pixels farther away from all curves are noise
+FAR_LEAST = 2.0
 _INNER = 0.85  # radii, less half a pixel: OFF pixels this deep inside are breaks
+_UNCOVERED = 10.0  # what it costs to own a pixel without covering it; covering costs up to 2.1
 _EIGHT = np.ones((3, 3), bool)
 
 
@@ -28,6 +32,15 @@ class Trace:
     radius: Float[np.ndarray, " points"]
     curve: Int[np.ndarray, " points"]  # 0, 1, ...
     bridge: Int[np.ndarray, " points"]  # number of the bridge, -1 where the curve was seen
+    strand: Int[np.ndarray, " points"]  # on a bridge the nearer one
+
+
+class Cover(NamedTuple):
+    """What one curve covers, and how much it costs to say that it owns a pixel."""
+
+    curve: int
+    pixel: Int[np.ndarray, " near"]  # numbers among the ON pixels
+    cost: Float[np.ndarray, " near"]
 
 
 def label_pixels(mask: Bool[np.ndarray, "rows cols"], trace: Trace) -> Int[np.ndarray, "rows cols"]:
@@ -35,25 +48,48 @@ def label_pixels(mask: Bool[np.ndarray, "rows cols"], trace: Trace) -> Int[np.nd
 
     >>> mask = np.ones((3, 9), bool)
     >>> points = np.stack([np.ones(9), np.arange(9.0)], 1)
-    >>> trace = Trace(points, np.full(9, 1.5), np.arange(9) // 5, np.full(9, -1))
+    >>> curve = np.arange(9) // 5
+    >>> trace = Trace(points, np.full(9, 1.5), curve, np.full(9, -1), curve)
     >>> label_pixels(mask, trace)[0].tolist()
     [1, 1, 1, 1, 1, 2, 2, 2, 2]
     """
+    count = int(mask.sum())
+    best, owner = np.full(count, np.inf), np.zeros(count, np.int64)
+    for curve, near, cost in _covers(mask, trace):
+        better = cost < best[near]
+        best[near[better]], owner[near[better]] = cost[better], curve + 1
     labels = np.zeros(mask.shape, np.int64)
-    if len(trace.points) == 0:
-        return labels
-    pixels = np.argwhere(mask)
-    depth, top = _depths(mask, trace), trace.bridge < 0
-    best, owner = np.full(len(pixels), np.inf), np.zeros(len(pixels), np.int64)
-    for curve in range(trace.curve.max() + 1):
+    labels[mask] = owner
+    return labels
+
+
+def mask_pixels(
+    mask: Bool[np.ndarray, "rows cols"], trace: Trace, labels: Int[np.ndarray, "rows cols"]
+) -> Bool[np.ndarray, "curves rows cols"]:
+    """Return the ON pixels that each curve covers or owns; where curves cross, several do.
+
+    >>> mask = np.ones((3, 9), bool)
+    >>> points = np.stack([np.ones(9), np.arange(9.0)], 1)
+    >>> curve = np.arange(9) // 5
+    >>> trace = Trace(points, np.full(9, 1.5), curve, np.full(9, -1), curve)
+    >>> mask_pixels(mask, trace, label_pixels(mask, trace))[:, 1].astype(int).tolist()
+    [[1, 1, 1, 1, 1, 1, 1, 0, 0], [0, 0, 0, 1, 1, 1, 1, 1, 1]]
+    """
+    masks = np.stack([labels == 1 + k for k in range(trace.curve.max(initial=-1) + 1)] or [mask])
+    where = np.argwhere(mask)
+    for curve, near, cost in _covers(mask, trace):
+        masks[curve, *where[near[cost < _UNCOVERED]].T] = True
+    return masks[: trace.curve.max(initial=-1) + 1]
+
+
+def _covers(mask: Bool[np.ndarray, "rows cols"], trace: Trace) -> Iterator[Cover]:
+    """What every curve covers, its seen stretches and its bridges one after another."""
+    pixels, depth, top = np.argwhere(mask), _depths(mask, trace), trace.bridge < 0
+    for curve in range(trace.curve.max(initial=-1) + 1):
         for part in (top, ~top):
             here = (trace.curve == curve) & part
             near = _around(pixels, trace, here)
-            cost = _costs(pixels[near], trace, here, depth)
-            better = cost < best[near]
-            best[near[better]], owner[near[better]] = cost[better], curve + 1
-    labels[tuple(pixels.T)] = owner
-    return labels
+            yield Cover(curve, near, _costs(pixels[near], trace, here, depth))
 
 
 def _around(
@@ -62,7 +98,7 @@ def _around(
     """The numbers of the pixels in the box around some points."""
     if not here.any():
         return np.zeros(0, np.int64)
-    margin = _FAR * trace.radius[here].max() + 2
+    margin = FAR * trace.radius[here].max() + FAR_LEAST
     low, high = trace.points[here].min(0) - margin, trace.points[here].max(0) + margin
     return np.flatnonzero(((pixels >= low) & (pixels <= high)).all(1))
 
@@ -73,17 +109,17 @@ def _costs(
     here: Bool[np.ndarray, " points"],
     depth: Float[np.ndarray, " points"],
 ) -> Float[np.ndarray, " pixels"]:
-    """Covered pixels cost depth (below 2) and a little of d / r, others 10 + d / r."""
+    """Covered pixels cost depth (below 2) and a little of d / r, others much more."""
     if len(pixels) == 0:
         return np.zeros(0)
-    reach = _FAR * float(trace.radius[here].max()) + 2
+    reach = FAR * float(trace.radius[here].max()) + FAR_LEAST
     distance, nearest = KDTree(trace.points[here]).query(pixels, distance_upper_bound=reach)
     found, nearest = np.isfinite(distance), np.asarray(nearest)
     ratio, height = np.full(len(pixels), np.inf), np.zeros(len(pixels))
     # Half a pixel more: a pixel counts by its centre.
     ratio[found] = distance[found] / (trace.radius[here][nearest[found]] + 0.5)
     height[found] = depth[here][nearest[found]]
-    return np.where(ratio <= _COVER, height + 0.1 * ratio, 10 + ratio)
+    return np.where(ratio <= _COVER, height + 0.1 * ratio, _UNCOVERED + ratio)
 
 
 def _depths(mask: Bool[np.ndarray, "rows cols"], trace: Trace) -> Float[np.ndarray, " points"]:

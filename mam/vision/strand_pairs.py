@@ -1,62 +1,41 @@
-r"""Which end of a strand continues in which: geometry of pairs of ends, and one answer for all.
+r"""Pairs of strand ends that may continue each other, and the learned log odds that they do.
 
 Two ends :math:`p, q` with headings :math:`u, v` that leave their strands are joined by the chord
 :math:`c = q - p`. Let :math:`\alpha` be the turn from :math:`u` to :math:`c` and :math:`\beta` that
 from :math:`c` to :math:`-v`. On a circle :math:`\alpha = \beta`, and with curvature :math:`\kappa`
 the whole turn is :math:`\alpha + \beta = \kappa |c|`. The log odds of a continuation are
+:math:`\theta \cdot \phi` with learned weights and the terms
 
 .. math::
-    h - \frac{|c|}{\lambda w'} - \frac{o}{\mu w}
-    - \frac{(\alpha - \beta)^2}{2 \sigma_a^2} - \frac{(\alpha + \beta - \kappa |c|)^2}{2 \sigma_t^2}
-    - \frac{\log^2(w_p / w_q)}{2 (\sigma_w^2 + (0.5 / w)^2)}
+    \phi = \left(1, \; \frac{|c|}{w'}, \; \frac{o}{w}, \; (\alpha - \beta)^2, \;
+    (\alpha + \beta - \kappa |c|)^2, \; \frac{\log^2(w_p / w_q)}{\sigma^2 + (0.5 / w)^2}\right)
 
 where :math:`o` is the length of the chord outside the mask, :math:`w` the mean width and
-:math:`w'` the greater of :math:`w` and the mask's thickness on the way. An end has one partner or
-none; none costs the termination penalty. The best answer for all ends is a matching.
+:math:`w'` the greater of :math:`w` and the mask's thickness on the way.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
-from scipy.optimize import linear_sum_assignment
+from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 
 from mam.vision.strands import Ends
 from mam.vision.width import Relief
 
-Partners = Int[np.ndarray, " ends"]  # the end in which each end continues, -1 for none
-Decide = Callable[[Ends, Relief], Partners]
-
+TERMS = ("constant", "gap", "outside", "asymmetry", "turn", "width")
 _ON_THE_WAY = np.linspace(0, 1, 9)[1:-1, None]  # where a chord is compared with the mask
 _TOUCHING = 1.5  # px: the direction of a shorter chord is noise
 _SHARPEST = 1.3  # radians: no continuation turns more at either end
 _FULL_TURN = 1.0  # radians: extrapolated curvature is trusted up to this turn
+_SPREAD = 0.15  # of the logarithm of widths along one curve
 _COARSE = 0.5  # px: widths are known to half a pixel at either end
-_NEVER = -1e6
-
-
-@dataclass(frozen=True)
-class Rates:
-    """How much each kind of mismatch counts; tuned on generated curves."""
-
-    head_start: float = 3.2
-    gap: float = 2.7  # widths for one unit of score
-    outside: float = 2.2  # widths for one unit
-    asymmetry: float = 0.55  # radians
-    turn: float = 0.65  # radians
-    width: float = 0.15  # of the logarithm
-    termination: float = 1.6  # paper, "MAM for pathfinder"
-    reach: float = 5.0  # widths that a continuation may bridge,
-    reach_least: float = 10.0  # px, and this on top
-
-
-RATES = Rates()
+_REACH = 5.0  # widths that a continuation may bridge,
+_REACH_LEAST = 10.0  # px, and this on top
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class EndPairs:
     """Pairs of ends near each other, and how the way between them looks."""
 
     first: Int[np.ndarray, " pairs"]
@@ -70,10 +49,19 @@ class Pairs:
     expected: Float[np.ndarray, " pairs"]  # radians, whole turn that the curvatures foretell
     ratio: Float[np.ndarray, " pairs"]  # log of first width / second width
 
+    def __len__(self) -> int:
+        return len(self.first)
 
-def find_pairs(ends: Ends, relief: Relief, rates: Rates = RATES) -> Pairs:
-    """List the pairs of ends that might continue each other."""
-    farthest = rates.reach * ends.width.max(initial=0.0) + rates.reach_least
+    def take(self, which: Bool[np.ndarray, " pairs"]) -> "EndPairs":
+        """Return some of the pairs."""
+        return EndPairs(**{name: values[which] for name, values in vars(self).items()})
+
+
+def find_end_pairs(ends: Ends, relief: Relief) -> EndPairs:
+    """List the pairs of ends that might continue each other, the smaller number first."""
+    if not len(ends):
+        return EndPairs(*(np.zeros(0, int) for _ in range(2)), *(np.zeros(0) for _ in range(8)))
+    farthest = _REACH * ends.width.max(initial=0.0) + _REACH_LEAST
     near = np.asarray(KDTree(ends.place).query_pairs(farthest, output_type="ndarray"))
     first, second = near.reshape(-1, 2).T.astype(np.int64)
     chord = ends.place[second] - ends.place[first]
@@ -84,7 +72,7 @@ def find_pairs(ends: Ends, relief: Relief, rates: Rates = RATES) -> Pairs:
     touching = gap < _TOUCHING
     half = _turn(heading, arriving) / 2
     bend = (ends.curvature[first] - ends.curvature[second]) / 2
-    pairs = Pairs(
+    pairs = EndPairs(
         first=first,
         second=second,
         gap=gap,
@@ -97,8 +85,8 @@ def find_pairs(ends: Ends, relief: Relief, rates: Rates = RATES) -> Pairs:
         ratio=np.log(ends.width[first] / ends.width[second]),
     )
     turns = np.maximum(np.abs(pairs.entry), np.abs(pairs.exit))
-    fit = (turns < _SHARPEST) & (gap <= rates.reach * pairs.thickness + rates.reach_least)
-    return Pairs(**{name: values[fit] for name, values in vars(pairs).items()})
+    fit = (turns < _SHARPEST) & (gap <= _REACH * pairs.thickness + _REACH_LEAST)
+    return pairs.take(fit)
 
 
 def _turn(
@@ -109,54 +97,26 @@ def _turn(
     return np.arctan2(cross, (one * other).sum(1))
 
 
-def log_odds(pairs: Pairs, rates: Rates = RATES) -> Float[np.ndarray, " pairs"]:
-    """Score every pair by the formula above."""
-    asymmetry = (pairs.entry - pairs.exit) / rates.asymmetry
-    turn = (pairs.entry + pairs.exit - pairs.expected) / rates.turn
-    lengths = pairs.gap / (rates.gap * pairs.thickness) + pairs.outside / (
-        rates.outside * pairs.width
-    )
-    spread = rates.width**2 + (_COARSE / pairs.width) ** 2
-    squares = asymmetry**2 + turn**2 + pairs.ratio**2 / spread
-    return rates.head_start - lengths - squares / 2
+@dataclass(frozen=True, eq=False)
+class StrandContinuation:
+    """Learned weights of the terms."""
+
+    weights: Float[np.ndarray, " terms"]
+
+    def log_odds(self, pairs: EndPairs) -> Float[np.ndarray, " pairs"]:
+        """Score every pair by the formula above."""
+        return terms_of(pairs) @ self.weights
 
 
-def match_ends(
-    pairs: Pairs, scores: Float[np.ndarray, " pairs"], penalty: Float[np.ndarray, " ends"]
-) -> Partners:
-    """Give each end one partner or none, so that scores less penalties are greatest.
-
-    Solves the assignment of ends to ends, which is the matching unless odd rings of ends tie; of a
-    ring the best pairs are kept, one after another.
-    """
-    count = len(penalty)
-    worth = np.full((count, count), _NEVER)
-    worth[np.arange(count), np.arange(count)] = -2 * penalty
-    worth[pairs.first, pairs.second] = worth[pairs.second, pairs.first] = scores
-    one, other = linear_sum_assignment(worth, maximize=True)
-    wanted = (one != other) & (worth[one, other] > _NEVER)
-    one, other = one[wanted], other[wanted]
-    partner = np.full(count, -1)
-    for k in np.argsort(-worth[one, other], kind="stable"):
-        if partner[one[k]] < 0 and partner[other[k]] < 0:
-            partner[one[k]], partner[other[k]] = other[k], one[k]
-    return partner
-
-
-def continue_smoothly(ends: Ends, relief: Relief) -> Partners:
-    """Decide by smooth continuation; loose strands may stay alone for free.
-
-    >>> from mam.vision.strands import find_ends, find_strands
-    >>> from mam.vision.width import relief
-    >>> mask = np.zeros((60, 60), bool)
-    >>> mask[28:33, 5:55], mask[5:55, 28:33] = True, True
-    >>> found = relief(mask)
-    >>> partner = continue_smoothly(find_ends(find_strands(found)), found)
-    >>> int((partner >= 0).sum())
-    4
-    """
-    if len(ends) == 0:
-        return np.zeros(0, np.int64)
-    pairs = find_pairs(ends, relief)
-    penalty = np.where(ends.loose, 0.0, RATES.termination)
-    return match_ends(pairs, log_odds(pairs), penalty)
+def terms_of(pairs: EndPairs) -> Float[np.ndarray, "pairs terms"]:
+    """Return what each pair's log odds are made of, in the order of ``TERMS``."""
+    spread = _SPREAD**2 + (_COARSE / pairs.width) ** 2
+    columns = [
+        np.ones(len(pairs)),
+        pairs.gap / pairs.thickness,
+        pairs.outside / pairs.width,
+        (pairs.entry - pairs.exit) ** 2,
+        (pairs.entry + pairs.exit - pairs.expected) ** 2,
+        pairs.ratio**2 / spread,
+    ]
+    return np.stack(columns, 1)

@@ -13,7 +13,7 @@ Towards each end a strand is fitted by a parabola in its arc length :math:`s`,
 (:math:`w` its width), which gives place, direction and curvature of the end.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -59,17 +59,6 @@ class Ends:
 
     def __len__(self) -> int:
         return len(self.width)
-
-
-@dataclass(frozen=True, eq=False)
-class Pieces:
-    """Strands cut into short straight strokes, in order: nodes of a contour model."""
-
-    place: Float[np.ndarray, "pieces 2"]  # row, column of the middle
-    angle: Float[np.ndarray, " pieces"]  # radians, along the strand; rows point down
-    half: Float[np.ndarray, " pieces"]  # half its length
-    width: Float[np.ndarray, " pieces"]
-    strand: Int[np.ndarray, " pieces"]  # consecutive pieces of a strand continue each other
 
 
 def find_strands(relief: Relief) -> Strands:
@@ -141,6 +130,32 @@ def _means(
     return np.bincount(group, values, count) / np.maximum(np.bincount(group, minlength=count), 1)
 
 
+def halved(strands: Strands, which: Bool[np.ndarray, " strands"]) -> Strands:
+    """Cut some strands in the middle.
+
+    >>> from mam.vision.width import relief
+    >>> mask = np.zeros((20, 60), bool)
+    >>> mask[8:13, 5:55] = True
+    >>> halves = halved(find_strands(relief(mask)), np.array([True]))
+    >>> len(halves), np.bincount(halves.strand).tolist()
+    (2, [23, 23])
+    """
+    middle = strands.length[strands.strand] / 2
+    second = which[strands.strand] & (strands.along > middle)
+    number = (np.arange(len(strands)) + np.cumsum(which) - which)[strands.strand] + second
+    count = len(strands) + int(which.sum())
+    first = np.searchsorted(number, np.arange(count))
+    last = np.searchsorted(number, np.arange(count), side="right") - 1
+    return replace(
+        strands,
+        strand=number,
+        along=strands.along - strands.along[first][number],
+        length=strands.along[last] - strands.along[first],
+        width=_means(2 * strands.radius, number, count),
+        loose=np.repeat(strands.loose, 1 + which),
+    )
+
+
 def find_ends(strands: Strands) -> Ends:
     """Fit the ends of strands.
 
@@ -176,31 +191,3 @@ def _fitted(strands: Strands, distance: Float[np.ndarray, " points"]) -> tuple[n
     curvature = -2 * (b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]) / speed**3
     width = _means(2 * strands.radius[near], strand, count)
     return a, -b / speed[:, None], curvature, width
-
-
-def cut_pieces(strands: Strands, widths: float | int = 2.0) -> Pieces:
-    """Cut strands into equal pieces of about so many widths each.
-
-    >>> from mam.vision.width import relief
-    >>> mask = np.zeros((20, 60), bool)
-    >>> mask[8:13, 5:55] = True
-    >>> pieces = cut_pieces(find_strands(relief(mask)))
-    >>> len(pieces.angle), pieces.half.round(1).tolist()[2]
-    (5, 4.0)
-    """
-    aim = np.maximum(widths * strands.width, _FIT_LEAST)
-    parts = np.maximum(np.rint(strands.length / aim), 1).astype(int)
-    share = strands.along * parts[strands.strand] / strands.length[strands.strand]
-    within = np.minimum(share.astype(int), parts[strands.strand] - 1)
-    piece, count = (np.cumsum(parts) - parts)[strands.strand] + within, int(parts.sum())
-    middle = np.stack([_means(axis, piece, count) for axis in strands.points.T], 1)
-    first = np.searchsorted(piece, np.arange(count))
-    last = np.searchsorted(piece, np.arange(count), side="right") - 1
-    chord = strands.points[last] - strands.points[first]
-    return Pieces(
-        place=middle,
-        angle=np.arctan2(chord[:, 0], chord[:, 1]),
-        half=np.linalg.norm(chord, axis=1) / 2,
-        width=_means(2 * strands.radius, piece, count),
-        strand=np.repeat(np.arange(len(strands)), parts),
-    )
