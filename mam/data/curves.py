@@ -146,18 +146,31 @@ def make_curves(config: CurvesConfig, seed: int, row: int) -> CurvesRow:
     >>> one.mask.shape, int(one.labels.max())
     ((256, 256), 3)
     """
+    return make_courses(config, seed, row)[0]
+
+
+def make_courses(
+    config: CurvesConfig, seed: int, row: int
+) -> tuple[CurvesRow, list[Float[np.ndarray, "points 2"]]]:
+    """Row `row`, and the middle line of each of its curves: rows and columns from end to end.
+
+    >>> one, courses = make_courses(CurvesConfig(curves=(3, 3)), seed=0, row=1)
+    >>> len(courses), courses[0].shape[1]
+    (3, 2)
+    """
     rng = np.random.default_rng([seed, row])
     shape = (config.rows, config.cols)
     canvas = _Canvas(np.zeros(shape, np.uint8), np.zeros(shape, np.int64), config.gaps)
-    now = 0
+    now, courses = 0, []
     for number in range(1, int(rng.integers(config.curves[0], config.curves[1] + 1)) + 1):
         width = int(rng.integers(config.width[0], config.width[1] + 1))
         now += 100  # longer ago than any `recent`
-        for stretch in _stretches(_path(config, width, rng), width, config, rng):
+        courses.append(_path(config, width, rng))
+        for stretch in _stretches(courses[-1], width, config, rng):
             for start in range(0, len(stretch) - 1, _PIECE):
                 now += 1
                 _draw_piece(canvas, stretch[start : start + _PIECE + 1], width, number, now)
     mask: Bool[np.ndarray, "rows cols"] = canvas.labels > 0
     if config.noise:
         mask = mask ^ (rng.random(shape) < config.noise)
-    return CurvesRow(mask, np.where(mask, canvas.labels, 0).astype(np.uint8))
+    return CurvesRow(mask, np.where(mask, canvas.labels, 0).astype(np.uint8)), courses

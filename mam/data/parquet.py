@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.fs as pa_fs
 import pyarrow.parquet as pq
 
-from mam.data.schema import COLUMNS, Row, check_types, from_record, kind_of
+from mam.data.schema import COLUMNS, Row, check_types, columns_in, from_record, kind_of
 
 BATCH = 32  # rows decoded at a time: about 10 MB of a 350 x 350 set
 
@@ -115,7 +115,7 @@ def _file_batches(
     kind_of([c for c in file.schema_arrow.names if c in COLUMNS[row_type]], name)
     check_types(row_type, file.schema_arrow, name)
     seen = 0
-    batches = file.iter_batches(batch, columns=list(COLUMNS[row_type]))
+    batches = file.iter_batches(batch, columns=columns_in(row_type, file.schema_arrow))
     while True:
         try:
             records = next(batches, None)

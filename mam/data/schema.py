@@ -53,6 +53,8 @@ class CurvesRow:
 
     mask: Bool[np.ndarray, "rows cols"]
     labels: UInt8[np.ndarray, "rows cols"]  # 0 or curve number, the upper curve owns a crossing
+    gaps: Bool[np.ndarray, "rows cols"] | None = None  # the mask broken along upper curves' borders
+    name: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +105,11 @@ COLUMNS: Mapping[type, Mapping[str, pa.DataType]] = {
         "scene": pa.string(),
         "frame": pa.int64(),
     },
+}
+
+# Read where a file has them, never written.
+OPTIONAL: Mapping[type, Mapping[str, pa.DataType]] = {
+    CurvesRow: {"gaps": _IMAGE, "name": pa.string()},
 }
 
 
@@ -178,6 +185,17 @@ def check_types(row_type: type, schema: pa.Schema, where: str) -> None:
             raise ValueError(f"{where}: column {name!r} has type {found}, it must be {wanted}")
 
 
+def columns_in(row_type: type, schema: pa.Schema) -> list[str]:
+    """The columns of a file to read: all that rows need, and the optional ones it has.
+
+    >>> columns_in(CurvesRow, schema_of(CurvesRow).append(pa.field("name", pa.string())))
+    ['mask', 'labels', 'name']
+    """
+    also = OPTIONAL.get(row_type, {})
+    there = [n for n in also if n in schema.names and _fits(schema.field(n).type, also[n])]
+    return [*COLUMNS[row_type], *there]
+
+
 def _fits(found: pa.DataType, wanted: pa.DataType) -> bool:
     if pa.types.is_struct(wanted):
         if not pa.types.is_struct(found) or found.get_field_index("bytes") < 0:
@@ -200,7 +218,9 @@ def from_record(row_type: type, record: Mapping[str, Any], where: str) -> Row:
     [[1, 0], [0, 1]]
     """
     values = {}
-    for name, kind in COLUMNS[row_type].items():
+    also = OPTIONAL.get(row_type, {})
+    there = {name: kind for name, kind in also.items() if record.get(name) is not None}
+    for name, kind in {**COLUMNS[row_type], **there}.items():
         spot = f"{where}, column {name!r}"
         if record[name] is None:
             raise ValueError(f"{spot}: the value is missing (null)")
@@ -218,7 +238,8 @@ def from_record(row_type: type, record: Mapping[str, Any], where: str) -> Row:
 
 def _agree(row_type: type, values: Mapping[str, Any], where: str) -> None:
     """The pictures of a row have one size, and its markers lie on them."""
-    pictures = [name for name, kind in COLUMNS[row_type].items() if kind == _IMAGE]
+    kinds = {**COLUMNS[row_type], **OPTIONAL.get(row_type, {})}
+    pictures = [name for name, kind in kinds.items() if kind == _IMAGE and name in values]
     size = values[pictures[0]].shape[:2]
     for name in pictures[1:]:
         if values[name].shape[:2] != size:
@@ -241,7 +262,7 @@ def _picture(row_type: type, name: str, cell: Mapping[str, Any], spot: str) -> A
         return pixels[..., :3]
     if pixels.ndim != 2 or pixels.dtype != np.uint8:
         raise ValueError(f"{spot}: an 8-bit grey image is needed, found {pixels.shape}")
-    return pixels > 0 if name == "mask" else pixels
+    return pixels > 0 if name in ("mask", "gaps") else pixels
 
 
 def _numbers(value: Any, shape: tuple[int, ...], spot: str) -> Int[np.ndarray, "..."]:

@@ -18,7 +18,7 @@ formal model is built by ``contour_model``.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +28,7 @@ from jaxtyping import Array, Bool, Float, Int
 from mam.factors import PatternSet
 from mam.factors.base import Leaf
 from mam.factors.reduce import leave_one_out
+from mam.infer import solve
 from mam.infer.loop import run_fixed
 from mam.models import MarkovAttentionModel, PartKind, part_attention_model
 from mam.vision.candidates import PAST, Room, take
@@ -184,6 +185,24 @@ def attend(
     return on[:count], belief[:count].astype(float)
 
 
+def attend_each(
+    links: Sequence[Links],
+    presence: Sequence[Presence],
+    potentials: ContourPotentials,
+    seed: int,
+    room: Room,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Decide the links of several images at once; the answers come by image."""
+    if not links:
+        return []
+    first = np.cumsum([0, *(len(some) for some in presence)])
+    moved = [replace(some, stroke=some.stroke + at) for some, at in zip(links, first, strict=False)]
+    number = np.concatenate([np.arange(len(some)) for some in links])
+    found = attend(joined_links(moved), np.concatenate(presence), number, potentials, seed, room)
+    borders = np.cumsum([len(some) for some in links])[:-1]
+    return list(zip(*(np.split(values, borders) for values in found), strict=True))
+
+
 @jax.jit
 def _noise(key: Array, number: Array) -> Array:
     return jax.vmap(lambda n: jax.random.logistic(jax.random.fold_in(key, n)))(number)
@@ -213,3 +232,9 @@ def contour_model(
     model = part_attention_model(links.stroke, links.side, kind, vertices=len(presence))
     evidence = {"part": presence, "attention": links.score}
     return model, evidence
+
+
+def bound_of(links: Links, presence: Presence, potentials: ContourPotentials) -> float:
+    """Return what no assignment can exceed, by the dual of the formal model."""
+    model, evidence = contour_model(links, presence, potentials)
+    return float(solve(model.graph, evidence, bound=True).bound)

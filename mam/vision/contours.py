@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
-from mam.infer import solve
 from mam.vision.attend import (
     ContourPotentials,
     Links,
     attend,
-    contour_model,
+    bound_of,
     joined_links,
     score_of,
 )
@@ -210,9 +209,8 @@ class ContourGrouper(Estimator):
     def _bounded(self, answer: Grouping) -> Grouping:
         """Bound the optimum by the dual of the formal model."""
         presence = np.full(len(answer.strokes), self.potentials.presence)
-        model, evidence = contour_model(answer.links, presence, self.potentials)
-        solution = solve(model.graph, evidence, bound=True)
-        return replace(answer, bound=max(solution.bound, answer.score))
+        bound = bound_of(answer.links, presence, self.potentials)
+        return replace(answer, bound=max(bound, answer.score))
 
     def _fitted(self) -> Continuation:
         if self.continuation_ is None:

@@ -1,5 +1,7 @@
 """What a grouping of strokes says about an image: curves in order, pixels, same or different."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -34,17 +36,36 @@ class Attention(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Grouping:
-    """The curves of one image. ``group`` numbers them from 0."""
+class Grouped(ABC):
+    """What attention between strokes says about one image. ``group`` numbers its curves from 0."""
 
-    strokes: Poses
-    group: Int[np.ndarray, " strokes"]
+    strokes: Sized
+    group: Int[np.ndarray, " strokes"]  # -1: on no curve
     links: Links  # all attention variables
     on: Bool[np.ndarray, " links"]
     belief: Float[np.ndarray, " links"]  # above 0 where ON, below where OFF
     pixels: Bool[np.ndarray, "rows cols"]  # what was ON in the image
     score: float  # of the strokes and links, in the contour model
     bound: float | None = None  # no grouping of these strokes scores higher
+
+    @property
+    @abstractmethod
+    def polylines(self) -> list[Float[np.ndarray, "points 2"]]:
+        """Rows and columns along every curve: from tip to tip, or round to the first point."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> Int[np.ndarray, "rows cols"]:
+        """The number of the curve, from 1, that owns each ON pixel; 0 elsewhere."""
+
+    @property
+    @abstractmethod
+    def masks(self) -> Bool[np.ndarray, "curves rows cols"]:
+        """The pixels of every curve. Where curves cross, a pixel belongs to all of them."""
+
+    @abstractmethod
+    def stroke_at(self, point: Point, name: str = "the point") -> int:
+        """The stroke that a point marks."""
 
     def __len__(self) -> int:
         return int(self.group.max(initial=-1)) + 1
@@ -64,7 +85,63 @@ class Grouping:
     def chains(self) -> list[Chain]:
         """The strokes of every curve in order."""
         links = self.links
-        return find_chains(links.stroke[self.on], links.side[self.on], len(self.strokes))
+        found = find_chains(links.stroke[self.on], links.side[self.on], len(self.group))
+        return [chain for chain in found if self.group[chain.strokes[0]] >= 0]
+
+    def _inside(self, point: Point, name: str) -> Float[np.ndarray, "2"]:
+        at = np.asarray(point, float)
+        rows, cols = self.pixels.shape
+        if at.shape != (2,) or not np.isfinite(at).all():
+            raise ValueError(f"{name} should be a row and a column, not {point}")
+        if not (0 <= at[0] < rows and 0 <= at[1] < cols):
+            raise ValueError(f"{name} {_shown(at)} lies outside the image of {rows} x {cols} px")
+        return at
+
+    def same(self, p: Point, q: Point) -> Same:
+        r"""Whether two points are on one curve.
+
+        The margin is that of the weakest link on the strongest way from one to the other,
+
+        .. math:: \max_{\text{ways}} \; \min_{\text{links on the way}} \text{belief}:
+
+        above 0 exactly when they are joined; its absolute value is returned.
+        """
+        first, second = self.stroke_at(p, "the first point"), self.stroke_at(q, "the second point")
+        if first == second:
+            return Same(True, np.inf)
+        joined = bool(self.group[first] == self.group[second])
+        return Same(joined, abs(self._weakest_link(first, second)))
+
+    def _weakest_link(self, first: int, second: int) -> float:
+        """The belief of the weakest link on the strongest way; -inf without any way."""
+        # Links are laid from the strongest on: the one that first joins the two is the weakest.
+        root = list(range(len(self.group)))
+
+        def find(stroke: int) -> int:
+            while root[stroke] != stroke:
+                root[stroke] = stroke = root[root[stroke]]
+            return stroke
+
+        order = np.argsort(-self.belief, kind="stable")
+        for (one, other), belief in zip(
+            self.links.stroke[order].tolist(), self.belief[order].tolist(), strict=True
+        ):
+            root[find(one)] = find(other)
+            if find(first) == find(second):
+                return belief
+        return -np.inf
+
+    def _no_curve(self, at: np.ndarray, name: str, far: float | None) -> ValueError:
+        """What to say about a point on no curve; ``far`` is None in an image without any."""
+        why = "the image has none" if far is None else f"the nearest is {far:.0f} px away"
+        return ValueError(f"{name} {_shown(at)} is on no curve: {why}")
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping(Grouped):
+    """The curves that strokes of equal length form: broken contours."""
+
+    strokes: Poses
 
     @cached_property
     def polylines(self) -> list[Float[np.ndarray, "points 2"]]:
@@ -116,12 +193,10 @@ class Grouping:
         at = self._inside(point, name)
         strokes = self.strokes
         if not len(strokes):
-            raise ValueError(f"{name} {_shown(at)} is on no curve: the image has none")
+            raise self._no_curve(at, name, None)
         far = np.linalg.norm(strokes.middle - at, axis=1)
         if far.min() > _NEAR:
-            raise ValueError(
-                f"{name} {_shown(at)} is on no curve: the nearest is {far.min():.0f} px away"
-            )
+            raise self._no_curve(at, name, float(far.min()))
         near = np.flatnonzero(far <= _NEAR)
         half = strokes.length[near, None] / 2 * strokes.axis[near]
         sides = strokes.middle[near, None] + np.stack([-half, half], 1)
@@ -133,52 +208,9 @@ class Grouping:
 
     @cached_property
     def _used(self) -> Bool[np.ndarray, "strokes 2"]:
-        used = np.zeros((len(self.strokes), 2), bool)
+        used = np.zeros((len(self.group), 2), bool)
         used[self.links.stroke[self.on], self.links.side[self.on]] = True
         return used
-
-    def _inside(self, point: Point, name: str) -> Float[np.ndarray, "2"]:
-        at = np.asarray(point, float)
-        rows, cols = self.pixels.shape
-        if at.shape != (2,) or not np.isfinite(at).all():
-            raise ValueError(f"{name} should be a row and a column, not {point}")
-        if not (0 <= at[0] < rows and 0 <= at[1] < cols):
-            raise ValueError(f"{name} {_shown(at)} lies outside the image of {rows} x {cols} px")
-        return at
-
-    def same(self, p: Point, q: Point) -> Same:
-        r"""Whether two points are on one curve.
-
-        The margin is that of the weakest link on the strongest way from one to the other,
-
-        .. math:: \max_{\text{ways}} \; \min_{\text{links on the way}} \text{belief}:
-
-        above 0 exactly when they are joined; its absolute value is returned.
-        """
-        first, second = self.stroke_at(p, "the first point"), self.stroke_at(q, "the second point")
-        if first == second:
-            return Same(True, np.inf)
-        joined = bool(self.group[first] == self.group[second])
-        return Same(joined, abs(self._weakest_link(first, second)))
-
-    def _weakest_link(self, first: int, second: int) -> float:
-        """The belief of the weakest link on the strongest way; -inf without any way."""
-        # Links are laid from the strongest on: the one that first joins the two is the weakest.
-        root = list(range(len(self.strokes)))
-
-        def find(stroke: int) -> int:
-            while root[stroke] != stroke:
-                root[stroke] = stroke = root[root[stroke]]
-            return stroke
-
-        order = np.argsort(-self.belief, kind="stable")
-        for (one, other), belief in zip(
-            self.links.stroke[order].tolist(), self.belief[order].tolist(), strict=True
-        ):
-            root[find(one)] = find(other)
-            if find(first) == find(second):
-                return belief
-        return -np.inf
 
 
 def _dense(line: Float[np.ndarray, "points 2"]) -> Float[np.ndarray, "dense 2"]:

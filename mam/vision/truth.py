@@ -11,7 +11,7 @@ from mam.vision.poses import Poses
 
 Contour = Float[np.ndarray, "points 2"] | Int[np.ndarray, "points 2"]  # rows, columns, in order
 
-_STEP = 0.5  # px between the points at which the position along a contour is read
+STEP = 0.5  # px between the points at which the position along a contour is read
 _OFF_COURSE = 4.0  # px; a stroke farther from all contours belongs to none
 _TURNED = 4.0  # px that a stroke across a contour counts as farther away
 
@@ -41,11 +41,11 @@ def _places(
     number = 0
     for image, known in enumerate(contours):
         mine = np.flatnonzero(poses.image == image)
-        courses = [_course(np.asarray(points, float)) for points in known]
+        courses = [even_course(np.asarray(points, float)) for points in known]
         if len(mine) and courses:
             sizes = [len(course) for course in courses]
             owner = number + np.repeat(np.arange(len(sizes)), sizes)
-            along = np.concatenate([_STEP * np.arange(size) for size in sizes])
+            along = np.concatenate([STEP * np.arange(size) for size in sizes])
             nearest, far = _nearest(poses.take(mine), np.concatenate(courses))
             near = far <= _OFF_COURSE
             contour[mine[near]] = owner[nearest[near]]
@@ -54,12 +54,12 @@ def _places(
     return contour, position
 
 
-def _course(points: Float[np.ndarray, "points 2"]) -> Float[np.ndarray, "steps 4"]:
+def even_course(points: Float[np.ndarray, "points 2"]) -> Float[np.ndarray, "steps 4"]:
     """Points at equal steps along a contour, each with the direction there."""
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     points = points[np.concatenate([[True], steps > 0])]
     along = np.concatenate([[0.0], np.cumsum(steps[steps > 0])])
-    at = np.arange(0.0, along[-1] + _STEP, _STEP)
+    at = np.arange(0.0, along[-1] + STEP, STEP)
     even = np.stack([np.interp(at, along, column) for column in points.T], 1)
     if len(even) == 1:
         return np.concatenate([even, np.zeros((1, 2))], 1)

@@ -1,6 +1,7 @@
 """Small pictures for the tests of vision: drawn parts, crops of generated contours and letters."""
 
 import numpy as np
+from scipy.spatial import KDTree
 
 from mam.data import make_row, recipe
 from mam.data.raster import stroke_sprite
@@ -41,3 +42,10 @@ def crop(image: np.ndarray, side: int, seed: int) -> np.ndarray:
     row = int(np.clip(row, 0, image.shape[0] - side))
     col = int(np.clip(col, 0, image.shape[1] - side))
     return image[row : row + side, col : col + side]
+
+
+def drawn_curve(shape: tuple[int, ...], points: np.ndarray, width: float | int) -> np.ndarray:
+    """Binary image of a thick curve: the pixels within half a width of its points."""
+    pixels = np.indices(shape).reshape(2, -1).T
+    distance, _ = KDTree(points).query(pixels, distance_upper_bound=width / 2 + 1)
+    return (distance <= width / 2).reshape(shape)
