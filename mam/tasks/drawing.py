@@ -83,7 +83,9 @@ def _curves(
 ) -> Drawing:
     """Group continuous lines of any width."""
     [found] = CurveGrouper.load(model).set_params(bound=bound).predict([ink.mask])
-    same = None if markers is None else found.same(markers[0], markers[1])
+    same = None
+    if markers is not None:
+        same = found.same(np.asarray(markers[0], float), np.asarray(markers[1], float))
     strokes = len(found.group)
     lines = list(found.polylines)
     return Drawing(ink.contrast, lines, strokes, model, "", found.score, found.bound, same=same)

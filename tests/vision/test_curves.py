@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from mam.data.curves import LEVELS, make_curves
-from mam.vision.strand_pairs import continue_smoothly, find_pairs, log_odds, match_ends
 from mam.vision.curves import group_curves
 from mam.vision.labels import Trace, label_pixels
+from mam.vision.strand_pairs import continue_smoothly, find_pairs, log_odds, match_ends
 from mam.vision.strands import Ends, find_ends, find_strands
 from mam.vision.width import Relief, relief
 from tests.vision.pictures import drawn_curve
