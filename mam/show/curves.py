@@ -22,7 +22,7 @@ class Tag(NamedTuple):
     """Words for the picture's caption, and the points they are about."""
 
     text: str
-    points: Sequence[Sequence[float]] = ()
+    points: Sequence[Sequence[float | int]] = ()
 
 
 def overlay(
