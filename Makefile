@@ -32,6 +32,12 @@ models: $(READY)
 	$(BIN)/mam make pathfinder --level hard --count 10 --seed 7 --out build/contours.parquet
 	$(BIN)/mam learn parts build/contours.parquet --out mam/bundled/pathfinder-parts.safetensors \
 		--picture docs/pictures/pathfinder-parts.png
+	$(BIN)/mam make pathfinder --level hard --count 300 --seed 8 --out build/contours-300.parquet
+	$(BIN)/mam learn contours build/contours-300.parquet --images 300 \
+		--out mam/bundled/contours.safetensors
+	$(BIN)/python -c "from pathlib import Path; from mam.data import encode_png, make_row, recipe; \
+		row = make_row(recipe('pathfinder', 'hard', 1), 1); \
+		Path('mam/bundled/hard.png').write_bytes(encode_png(row.image))"
 	$(BIN)/mam make cabc --level hard --count 5 --seed 7 --out build/letters.parquet
 	$(BIN)/mam learn parts build/letters.parquet --count 1 --size 9 \
 		--out mam/bundled/cabc-parts.safetensors --picture docs/pictures/cabc-parts.png

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mam import __version__
-from mam.commands import data, evaluate, learn
+from mam.commands import data, evaluate, group, learn
 
 app = typer.Typer(
     name="mam",
@@ -20,6 +20,7 @@ app = typer.Typer(
 
 data.register(app)
 learn.register(app)
+group.register(app)
 evaluate.register(app)
 
 
@@ -44,12 +45,12 @@ def _root(
 
 @app.command("quickstart")
 def _quickstart(
-    out: Annotated[
-        Path, typer.Option(help="Where the picture of the factor graph goes: .png, .pdf or .svg.")
-    ] = Path("mam-quickstart.png"),
+    out: Annotated[Path, typer.Option(help="Where the picture goes, .png.")] = Path(
+        "mam-quickstart.png"
+    ),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Solve a first model, prove the answer optimal, and draw it."""
+    """Group a bundled hard image: the answer, its margin, a picture."""
     from mam.commands.quickstart import quickstart
 
     found = quickstart(out)

@@ -28,7 +28,9 @@ def as_binary(
         raise ValueError(f"{name} has no pixels: its shape is {pixels.shape}")
     if pixels.dtype == bool:
         return pixels
-    if pixels.dtype.kind not in "iuf" or not np.isfinite(pixels).all():
+    if pixels.dtype.kind not in "iuf" or (
+        pixels.dtype.kind == "f" and not np.isfinite(pixels).all()
+    ):
         raise ValueError(f"{name} is not a picture: pixels must be finite numbers or booleans")
     if threshold is not None:
         return pixels > threshold

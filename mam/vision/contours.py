@@ -6,12 +6,13 @@ ON (paper, "Pathfinder challenge"). ``ContourGrouper`` puts these steps together
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 
 from mam.vision.attend import (
     ContourPotentials,
@@ -36,7 +37,7 @@ from mam.vision.continuation import (
 from mam.vision.estimator import Estimator
 from mam.vision.files import ModelFile, load_model, save_model
 from mam.vision.grouping import Grouping
-from mam.vision.hidden import add_hidden
+from mam.vision.hidden import Hidden, add_hidden
 from mam.vision.pairs import Pairs, find_pairs, joined_pairs
 from mam.vision.parts import Noise, Parts
 from mam.vision.poses import Poses, find_poses, joined_poses
@@ -120,21 +121,26 @@ class ContourGrouper(Estimator):
         self.provenance_ = {"images": len(weights), "neighbours": int(neighbours.sum())}
         return self
 
-    def predict(
-        self, images: Images, hidden: Sequence[Float[np.ndarray, "_ 2"]] | None = None
-    ) -> list[Grouping]:
+    def predict(self, images: Images, hidden: Sequence[Hidden] | None = None) -> list[Grouping]:
         """Group the strokes of each image.
 
-        ``hidden`` lists, by image, points where a contour ends in a stroke that something covers:
-        such a stroke of unknown direction takes part as well.
+        ``hidden`` lists, by image, where contours end in strokes that something covers: they take
+        part as well.
         """
         parts, weights = self._checked(), self._weights(images)
         if hidden is not None and len(hidden) != len(weights):
             raise ValueError(f"{len(weights)} images, but hidden strokes for {len(hidden)}")
+        self._fitted()
+        batches = [slice(start, start + _BATCH) for start in range(0, len(weights), _BATCH)]
         found: list[Grouping] = []
-        for start in range(0, len(weights), _BATCH):
-            some = slice(start, start + _BATCH)
-            found += self._grouped(weights[some], parts, None if hidden is None else hidden[some])
+        # One thread sparsifies the next images while this one groups the last.
+        with ThreadPoolExecutor(1) as ahead:
+            sparsified = ahead.map(
+                lambda some: self._poses(weights[some], parts, self.seed), batches
+            )
+            for some, poses in zip(batches, sparsified, strict=True):
+                covered = None if hidden is None else hidden[some]
+                found += self._grouped(weights[some], poses, covered)
         return found
 
     def _checked(self) -> Parts:
@@ -159,11 +165,10 @@ class ContourGrouper(Estimator):
     def _grouped(
         self,
         weights: list[np.ndarray],
-        parts: Parts,
-        hidden: Sequence[Float[np.ndarray, "_ 2"]] | None,
+        poses: Poses,
+        hidden: Sequence[Hidden] | None,
     ) -> list[Grouping]:
         continuation = self._fitted()
-        poses = self._poses(weights, parts, self.seed)
         pairs = find_pairs(poses, continuation.reach)
         links = Links(pairs.pose, pairs.side, continuation.log_odds(poses, pairs))
         if hidden is not None:

@@ -41,18 +41,15 @@ def save_model(path: Path, model: ModelFile) -> None:
     write_whole(path, save(arrays, metadata={"mam": json.dumps(about, sort_keys=True)}))
 
 
+def model_kind(source: str | Path) -> str:
+    """Return what kind of model a file or a bundled name is."""
+    return _opened(find_model(source))[0]["kind"]
+
+
 def load_model(source: str | Path, kind: str) -> ModelFile:
     """Read a model of the given kind from a file, or by its bundled name."""
     path = find_model(source)
-    try:
-        with safe_open(path, "numpy") as file:
-            text = (file.metadata() or {}).get("mam")
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise ValueError(f"{path}: not a model file ({error})") from None
-    if text is None:
-        raise ValueError(f"{path}: a safetensors file, but not one that mam wrote")
-    about = json.loads(text)
+    about, arrays = _opened(path)
     if about["format"] > FORMAT:
         raise ValueError(
             f"{path}: written by mam {about['version']} in format {about['format']}; "
@@ -61,6 +58,19 @@ def load_model(source: str | Path, kind: str) -> ModelFile:
     if about["kind"] != kind:
         raise ValueError(f"{path}: a model of {about['kind']}, where one of {kind} is wanted")
     return ModelFile(kind, arrays, about["config"], about["provenance"])
+
+
+def _opened(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Read what a file says about itself, and its arrays."""
+    try:
+        with safe_open(path, "numpy") as file:
+            text = (file.metadata() or {}).get("mam")
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(f"{path}: not a model file ({error})") from None
+    if text is None:
+        raise ValueError(f"{path}: a safetensors file, but not one that mam wrote")
+    return json.loads(text), arrays
 
 
 def find_model(source: str | Path) -> Path:
@@ -78,5 +88,9 @@ def find_model(source: str | Path) -> Path:
 
 def bundled_models() -> dict[str, Path]:
     """Return the models that come with the package, by name."""
-    folder = Path(str(resources.files("mam"))) / BUNDLED
-    return {path.stem: path for path in sorted(folder.glob("*.safetensors"))}
+    return {path.stem: path for path in sorted(bundled_file("").glob("*.safetensors"))}
+
+
+def bundled_file(name: str) -> Path:
+    """Return a file that comes with the package."""
+    return Path(str(resources.files("mam"))) / BUNDLED / name

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
-from scipy import sparse
 from scipy.spatial import KDTree
 
 from mam.vision.attend import Links
@@ -115,26 +114,22 @@ class Grouped(ABC):
 
     def _weakest_link(self, first: int, second: int) -> float:
         """The belief of the weakest link on the strongest way; -inf without any way."""
-        if not len(self.links):
-            return -np.inf
-        size = len(self.group)
-        # Two strokes may have a link at either side: the stronger one counts.
+        # Links are laid from the strongest on: the one that first joins the two is the weakest.
+        root = list(range(len(self.group)))
+
+        def find(stroke: int) -> int:
+            while root[stroke] != stroke:
+                root[stroke] = stroke = root[root[stroke]]
+            return stroke
+
         order = np.argsort(-self.belief, kind="stable")
-        joined = np.sort(self.links.stroke[order], 1)
-        _, strongest = np.unique(joined @ [size, 1], return_index=True)
-        stroke, belief = joined[strongest], self.belief[order][strongest]
-        # Beliefs as weights of a minimum spanning tree: positive, the strongest smallest.
-        weight = belief.max() - belief + 1.0
-        ways = sparse.coo_array((weight, stroke.T), shape=(size, size))
-        tree = sparse.csgraph.minimum_spanning_tree(ways)
-        _, before = sparse.csgraph.breadth_first_order(tree, first, directed=False)
-        tree, weakest, at = tree.tocsr(), -np.inf, second
-        while at != first:
-            if before[at] < 0:
-                return -np.inf
-            step = max(tree[at, before[at]], tree[before[at], at])
-            weakest, at = max(weakest, step), int(before[at])
-        return float(belief.max() + 1.0 - weakest)
+        for (one, other), belief in zip(
+            self.links.stroke[order].tolist(), self.belief[order].tolist(), strict=True
+        ):
+            root[find(one)] = find(other)
+            if find(first) == find(second):
+                return belief
+        return -np.inf
 
     def _no_curve(self, at: np.ndarray, name: str, far: float | None) -> ValueError:
         """What to say about a point on no curve; ``far`` is None in an image without any."""

@@ -97,15 +97,16 @@ def _cut(
     images: Sequence[np.ndarray], image: np.ndarray, row: np.ndarray, column: np.ndarray, side: int
 ) -> Float[np.ndarray, "placements side side"]:
     """Cut the window around every placement out of its image; 0 outside."""
-    reach = side // 2
-    wide = [np.pad(pixels, reach) for pixels in images]
-    flat = np.concatenate([np.zeros(0), *(pixels.ravel() for pixels in wide)])
-    width = np.array([pixels.shape[1] for pixels in wide], np.int64)
-    start = np.cumsum([0, *(pixels.size for pixels in wide)])[:-1]
-    first = start[image] + row * width[image] + column
-    steps = np.arange(side)
-    inside = width[image][:, None, None] * steps[:, None] + steps
-    return flat[first[:, None, None] + inside]
+    # In the images' own type: most of it is never looked at.
+    flat = np.concatenate([pixels.ravel() for pixels in images])
+    shape = np.array([pixels.shape for pixels in images]).reshape(-1, 2)
+    start = np.cumsum([0, *(pixels.size for pixels in images)])[:-1]
+    steps = np.arange(side) - side // 2
+    rows, cols = row[:, None] + steps, column[:, None] + steps
+    height, width = shape[image, :1], shape[image, 1:]
+    inside = ((rows >= 0) & (rows < height))[:, :, None] & ((cols >= 0) & (cols < width))[:, None]
+    line = start[image, None] + np.clip(rows, 0, height - 1) * width
+    return flat[line[:, :, None] + np.clip(cols, 0, width - 1)[:, None]].astype(float) * inside
 
 
 def _moments(

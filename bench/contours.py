@@ -1,0 +1,60 @@
+"""Hard images (300 x 300) a second, from image to answer, stage by stage; compilations counted."""
+
+import time
+from collections.abc import Callable
+
+import jax
+import numpy as np
+
+from mam.data import PathfinderRow, make_row, recipe
+from mam.tasks.pathfinder import predict
+from mam.vision.contours import ContourGrouper
+from mam.vision.pairs import find_pairs
+from mam.vision.poses import find_poses
+from mam.vision.sparsify import Sparsifier
+
+
+def _rows(count: int) -> list[PathfinderRow]:
+    made = recipe("pathfinder", "hard", 5)
+    return [make_row(made, row) for row in range(count)]  # type: ignore[misc]
+
+
+def _timed(function: Callable[[], object]) -> tuple[float, object]:
+    function()  # compiles
+    start = time.perf_counter()
+    found = function()
+    return time.perf_counter() - start, found
+
+
+def main(count: int | None = None) -> None:
+    on_cpu = jax.default_backend() == "cpu"
+    count = count or (128 if on_cpu else 1024)
+    rows = _rows(count)
+    compiled = 0
+
+    def listen(event: str, duration: float, **details: object) -> None:
+        nonlocal compiled
+        compiled += event.endswith("backend_compile_duration")
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    grouper = ContourGrouper.load("contours")
+    print(f"contours, {count} hard images on {jax.devices()[0].device_kind}:")
+    for input in ("clean", "image"):
+        spent, answers = _timed(lambda input=input: predict(rows, grouper, input))
+        right = np.mean(
+            [a.same == bool(r.label) for a, r in zip(answers, rows, strict=True)]  # type: ignore
+        )
+        print(f"  {input}: {count / spent:.1f} images/s, {100 * right:.1f} % right")
+    print(f"  {compiled} compilations in all")
+    weights = [np.where(row.clean > 26, row.clean, 0) for row in rows]
+    parts = grouper.parts
+    sparsifier = Sparsifier(parts)
+    sparse, placements = _timed(lambda: sparsifier.transform([w > 0 for w in weights]))
+    pose, poses = _timed(lambda: find_poses(weights, placements, parts))  # type: ignore
+    pair, _ = _timed(lambda: find_pairs(poses, 18.0))  # type: ignore
+    for name, spent in (("sparsify", sparse), ("poses", pose), ("pairs", pair)):
+        print(f"  {name}: {1e3 * spent / count:.2f} ms an image")
+
+
+if __name__ == "__main__":
+    main()

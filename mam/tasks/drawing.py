@@ -1,0 +1,109 @@
+"""A user's own picture: which of its strokes or lines form one curve?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, UInt8
+from PIL import Image
+
+from mam.vision.contours import ContourGrouper
+from mam.vision.curves import CurveGrouper
+from mam.vision.files import model_kind
+from mam.vision.grouping import Same
+from mam.vision.ink import Ink, describe_strokes, find_ink
+
+_STROKE = 5.65  # px, length of the strokes that the contour model knows, as `describe_strokes` says
+_ALIKE = 1.3  # a picture whose strokes are this many times longer or shorter is rescaled
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """The curves of a picture, longest first."""
+
+    picture: UInt8[np.ndarray, "rows cols"]
+    lines: list[Float[np.ndarray, "_ 2"]]
+    strokes: int
+    model: str
+    assumed: str  # about the picture, in words
+    score: float
+    bound: float | None
+    markers: Sequence[Sequence[float]] = ()
+    same: Same | None = None  # whether both markers are on one curve
+
+
+def group_drawing(
+    picture: UInt8[np.ndarray, "rows cols"],
+    *,
+    model: str = "auto",
+    markers: Sequence[Sequence[float]] | None = None,
+    threshold: float | int | None = None,
+    polarity: str = "auto",
+    bound: bool = False,
+    name: str = "the picture",
+) -> Drawing:
+    """Find the ink, choose a model by its look where none is given, and group it."""
+    for number, marker in enumerate(markers or (), 1):
+        _refuse_outside(marker, picture.shape, f"marker {number}")
+    ink = find_ink(picture, threshold, polarity, name)
+    look = describe_strokes(ink.mask)
+    if not look.count:
+        raise ValueError(f"{name}: there is nothing but specks of one or two pixels in it")
+    chosen = ("contours" if look.short else "curves") if model == "auto" else model
+    if model_kind(chosen) == "contours":
+        found = _contours(ink, chosen, look.length, bound, markers)
+    else:
+        found = _curves(ink, chosen, bound, markers)
+    order = sorted(found.lines, key=lambda line: -_length(line))
+    words = ink.assumed + (f"; {'short strokes' if look.short else 'continuous lines'}")
+    return replace(found, picture=picture, lines=order, assumed=words, markers=markers or ())
+
+
+def _contours(
+    ink: Ink, model: str, length: float, bound: bool, markers: Sequence[Sequence[float]] | None
+) -> Drawing:
+    """Group short strokes, at the scale that the model knows."""
+    scale = _STROKE / length
+    if 1 / _ALIKE < scale < _ALIKE:
+        scale = 1.0
+    grouper = ContourGrouper.load(model).set_params(bound=bound)
+    [found] = grouper.predict([_resized(ink.contrast, scale)])
+    lines = [(line + 0.5) / scale - 0.5 for line in found.polylines]
+    same = None
+    if markers is not None:
+        at = [(np.asarray(marker, float) + 0.5) * scale - 0.5 for marker in markers]
+        same = found.same(at[0], at[1])
+    return Drawing(
+        ink.contrast, lines, len(found.strokes), model, "", found.score, found.bound, same=same
+    )
+
+
+def _curves(
+    ink: Ink, model: str, bound: bool, markers: Sequence[Sequence[float]] | None
+) -> Drawing:
+    """Group continuous lines of any width."""
+    [found] = CurveGrouper.load(model).set_params(bound=bound).predict([ink.mask])
+    same = None if markers is None else found.same(markers[0], markers[1])
+    strokes = len(found.group)
+    lines = list(found.polylines)
+    return Drawing(ink.contrast, lines, strokes, model, "", found.score, found.bound, same=same)
+
+
+def _resized(contrast: UInt8[np.ndarray, "rows cols"], scale: float) -> UInt8[np.ndarray, "_ _"]:
+    if scale == 1.0:
+        return contrast
+    rows, cols = (max(1, round(side * scale)) for side in contrast.shape)
+    image = Image.fromarray(contrast).resize((cols, rows), Image.Resampling.LANCZOS)
+    return np.asarray(image)
+
+
+def _length(line: Float[np.ndarray, "_ 2"]) -> float:
+    return float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())
+
+
+def _refuse_outside(marker: Sequence[float], shape: tuple[int, ...], name: str) -> None:
+    row, col = marker
+    if not (0 <= row < shape[0] and 0 <= col < shape[1]):
+        raise ValueError(
+            f"{name} ({row:g}, {col:g}) lies outside the picture of {shape[0]} x {shape[1]} px"
+        )
