@@ -41,6 +41,7 @@ models: $(READY)
 	$(BIN)/mam make cabc --level hard --count 5 --seed 7 --out build/letters.parquet
 	$(BIN)/mam learn parts build/letters.parquet --count 1 --size 9 \
 		--out mam/bundled/cabc-parts.safetensors --picture docs/pictures/cabc-parts.png
+	$(BIN)/mam learn curves --seed 7 --out mam/bundled/curves.safetensors
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist

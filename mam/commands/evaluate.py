@@ -51,6 +51,33 @@ def pathfinder(
     typer.echo(report.as_json() if as_json else report.as_text())
 
 
+class Column(StrEnum):
+    """Which mask of a row of curves is looked at."""
+
+    mask = "mask"
+    gaps = "gaps"
+
+
+@evaluate.command()
+def curves(
+    data: Data,
+    model: Annotated[str, typer.Option(help="A bundled model or a file.")] = "curves",
+    column: Annotated[
+        Column, typer.Option(help="gaps: masks with breaks along the upper curves' borders.")
+    ] = Column.mask,
+    limit: Limit = None,
+    as_json: Json = False,
+) -> None:
+    """Which pixels belong to which curve? Dice, by set."""
+    from mam.tasks.curves import evaluate as measure
+    from mam.vision.curves import CurveGrouper
+
+    grouper = CurveGrouper.load(model)
+    with progress_bar("grouping", row_count(data, limit), "images") as advance:
+        report = measure(data, grouper, column.value, limit, advance)
+    typer.echo(report.as_json() if as_json else report.as_text())
+
+
 def row_count(data: str, limit: int | None) -> int | None:
     """The number of rows to do, for the progress bar; None where only reading them would tell."""
     from mam.data import count_rows

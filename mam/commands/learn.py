@@ -121,6 +121,36 @@ def contours(
     )
 
 
+@learn.command()
+def curves(
+    out: Annotated[Path, typer.Option(help="The model to write, .safetensors.")],
+    count: Annotated[int, typer.Option(help="Generated images to learn from.", min=1)] = 120,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Learn from generated curves how they continue through crossings and over gaps."""
+    import json
+
+    from mam.data.whole import check_folder
+    from mam.tasks.curves import fit
+    from mam.vision.curves import CurveGrouper
+
+    check_folder(out)
+    start = time.perf_counter()
+    with progress_bar("learning curves", count, "images") as advance:
+        grouper = fit(CurveGrouper(), count, seed, advance)
+    grouper.save(out)
+    learned = grouper.provenance_
+    spent = time.perf_counter() - start
+    if as_json:
+        typer.echo(json.dumps({"out": str(out), **learned, "seconds": round(spent, 2)}))
+        return
+    typer.echo(
+        f"{out}: {learned['neighbours']:,} known continuations of strands in "
+        f"{learned['images']:,} images, {spent:.1f} s"
+    )
+
+
 def _learned(
     masks: "Images", config: "PartLearningConfig", noise: "Noise", seed: int, source: dict[str, str]
 ) -> "LearnedParts":

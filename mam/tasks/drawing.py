@@ -60,7 +60,11 @@ def group_drawing(
 
 
 def _contours(
-    ink: Ink, model: str, length: float, bound: bool, markers: Sequence[Sequence[float | int]] | None
+    ink: Ink,
+    model: str,
+    length: float,
+    bound: bool,
+    markers: Sequence[Sequence[float | int]] | None,
 ) -> Drawing:
     """Group short strokes, at the scale that the model knows."""
     scale = _STROKE / length

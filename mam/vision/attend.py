@@ -187,7 +187,7 @@ def attend(
 
 def attend_each(
     links: Sequence[Links],
-    presence: Sequence[Presence],
+    presence: Sequence[Float[np.ndarray, "_"]],
     potentials: ContourPotentials,
     seed: int,
     room: Room,

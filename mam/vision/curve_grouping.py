@@ -75,17 +75,17 @@ class CurveGrouping(Grouped):
 
 def _followed(strands: Strands, ends: Ends, chain: Chain) -> tuple[np.ndarray, ...]:
     """Lay strands and bridges behind one another: points, radii, whether seen, and the strand."""
-    border = np.searchsorted(strands.strand, np.arange(len(strands) + 1))
+    border = np.searchsorted(strands.strand, np.arange(len(strands) + 1)).tolist()
+    order = list(zip(chain.strokes.tolist(), chain.leaves.tolist(), strict=True))
+    following = order[1:] + (order[:1] if chain.closed else [])
     parts = []
-    count = len(chain.strokes)
-    for k, (strand, leaves) in enumerate(zip(chain.strokes, chain.leaves, strict=True)):
+    for k, (strand, leaves) in enumerate(order):
         forward = np.arange(border[strand], border[strand + 1])[:: 1 if leaves else -1]
-        on_strand = np.full(len(forward), strand)
-        parts.append((strands.points[forward], strands.radius[forward], on_strand >= 0, on_strand))
-        if k + 1 < count or chain.closed:
-            following = chain.strokes[(k + 1) % count]
-            entered = 2 * following + 1 - chain.leaves[(k + 1) % count]
-            parts.append(_bridge(ends, int(2 * strand + leaves), int(entered)))
+        own = np.full(len(forward), strand)
+        parts.append((strands.points[forward], strands.radius[forward], own >= 0, own))
+        if k < len(following):
+            entered = 2 * following[k][0] + 1 - following[k][1]
+            parts.append(_bridge(ends, 2 * strand + leaves, entered))
     return tuple(np.concatenate(some) for some in zip(*parts, strict=True))
 
 

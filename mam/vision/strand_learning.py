@@ -27,7 +27,7 @@ _PRIOR = 1e-3  # weight of the squares, beside a mean
 
 @dataclass(frozen=True, eq=False)
 class Lessons:
-    """Options of ends whose course is known: each pair appears at either end that is known."""
+    """What known ends may choose from: each pair appears at either of its ends that is known."""
 
     end: Int[np.ndarray, " options"]
     terms: Float[np.ndarray, "options terms"]
@@ -36,10 +36,15 @@ class Lessons:
 
 
 def lessons_of(pairs: EndPairs, truth: Truth) -> Lessons:
-    """List the options of every end that lies on a known course."""
-    known = truth.course >= 0
-    number = np.cumsum(known) - 1
+    """List the options of every end of which it is known how it continues.
+
+    An end that continues in one with which it makes no pair teaches nothing.
+    """
     terms, neighbours = terms_of(pairs), truth.following[pairs.first] == pairs.second
+    offered = truth.following < 0
+    offered[pairs.first[neighbours]] = offered[pairs.second[neighbours]] = True
+    known = truth.known & offered
+    number = np.cumsum(known) - 1
     at = np.concatenate([pairs.first, pairs.second])
     mine = known[at]
     return Lessons(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mam.vision.paths import in_order
-from mam.vision.strands import cut_pieces, find_ends, find_strands
+from mam.vision.strands import find_ends, find_strands, halved
 from mam.vision.width import clean, curve_width, relief
 from tests.vision.pictures import drawn_curve
 
@@ -62,15 +62,15 @@ def test_a_ring_is_one_strand_opened_at_one_pixel() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(st.floats(0.0, np.pi), st.integers(2, 14))
-def test_pieces_lie_along_their_line(angle: float, width: int) -> None:
+def test_strands_lie_along_their_line(angle: float, width: int) -> None:
     way = np.array([np.sin(angle), np.cos(angle)])
     line = 100 + np.linspace(-80, 80, 400)[:, None] * way
-    pieces = cut_pieces(find_strands(relief(drawn_curve((200, 200), line, width))))
-    assert len(pieces.angle) > 3
-    inner = np.abs((pieces.place - 100) @ way) < 70 - width  # the skeleton may bend at tips
-    offset = (pieces.place - 100) @ np.array([-way[1], way[0]])
-    assert np.abs(offset[inner]).max() < 1.5
-    assert np.abs(np.sin(pieces.angle - angle)[inner]).max() < 0.35
+    strands = find_strands(relief(drawn_curve((200, 200), line, width)))
+    inner = np.abs((strands.points - 100) @ way) < 70 - width  # the skeleton may bend at tips
+    offset = (strands.points - 100) @ np.array([-way[1], way[0]])
+    assert len(strands) == 1 and np.abs(offset[inner]).max() < 1.5
+    halves = halved(strands, np.array([True]))
+    assert len(halves) == 2 and abs(halves.length.sum() + 1.2 - strands.length[0]) < 1.3
 
 
 def test_lengths_scale_with_the_picture() -> None:
