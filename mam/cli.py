@@ -1,5 +1,6 @@
 """The command line: parse, call, print. Heavy imports live inside the commands."""
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -95,8 +96,16 @@ def _solve(
     typer.echo(answer.as_json() if as_json else answer.as_text())
 
 
+def _keep_compilations() -> None:
+    """Let JAX keep what it compiled between runs; most of a short command would be compiling."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mam" / "xla"
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+
+
 def main() -> None:
     """Run the command line; a user's mistake ends in one line, not in a traceback."""
+    _keep_compilations()
     try:
         app()
     except (ValueError, OSError) as error:

@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from mam.show.sheet import PALETTE, as_rgb
 
-Line = Float[np.ndarray, "points 2"]
+Line = Float[np.ndarray, "_ 2"]
 
 _SIDE = 900  # px of the longer side of an overlay; a larger picture keeps its size
 _DIM = 2  # the picture under the curves is this many times darker
@@ -51,7 +51,7 @@ def overlay(
         points = [((c + 0.5) * scale, (r + 0.5) * scale) for r, c in line]
         pen.line(points, fill=colour, width=thick, joint="curve")
         if len(points) > 3:
-            _arrow(pen, points, colour, 3 * thick)
+            _arrow(pen, points, colour, 3.0 * thick)
             at = (points[0][0] + thick, points[0][1] + thick)
             pen.text(at, str(number + 1), fill=colour, font=font)
     if tag is not None:
