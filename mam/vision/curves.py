@@ -36,6 +36,7 @@ from mam.vision.truth import Contour
 from mam.vision.width import relief
 
 _BATCH = 16  # images whose attention variables are decided at once
+_MOST = 50_000_000  # pixels of an image; so many take some 3 GB and half a minute
 _POTENTIALS = ContourPotentials()
 
 
@@ -99,6 +100,11 @@ class CurveGrouper(Estimator):
         return found
 
     def _mask(self, image: np.ndarray, number: int) -> Bool[np.ndarray, "rows cols"]:
+        if np.size(image) > _MOST:
+            raise ValueError(
+                f"image {number} has {np.size(image):,} pixels, more than {_MOST:,}: "
+                "reduce it, or cut it into tiles"
+            )
         return as_binary(image, self.threshold, f"image {number}")
 
     def _grouped(

@@ -1,7 +1,7 @@
 """What a grouping of strokes says about an image: curves in order, pixels, same or different."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from mam.vision.poses import Poses
 _NEAR = 8.0  # px; a point farther than this from the middles of all strokes is on no curve
 _STEP = 0.5  # px between the points of a polyline when distances to it are measured
 
-Point = Shaped[np.ndarray, "2"] | tuple[float | int, float | int] | list[float | int]
+Point = Shaped[np.ndarray, "2"] | Sequence[float | int]
 
 
 class Same(NamedTuple):
