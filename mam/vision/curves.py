@@ -44,10 +44,10 @@ class CurveGrouper(Estimator):
     """Learn from known curves how strands continue each other; group the strands of masks.
 
     >>> from mam.data import make_row, recipe
-    >>> row = make_row(recipe("curves", "easy", seed=3), 0)
+    >>> row = make_row(recipe("curves", "easy", seed=2), 0)
     >>> [found] = CurveGrouper.load("curves").predict([row.mask])
-    >>> len(found) == row.labels.max()
-    True
+    >>> len(found), int(row.labels.max())
+    (2, 2)
     """
 
     def __init__(
