@@ -13,7 +13,7 @@ from mam.show.sheet import PALETTE, as_rgb
 Line = Float[np.ndarray, "points 2"]
 
 _SIDE = 900  # px of the longer side of an overlay; a larger picture keeps its size
-_DIM = 3  # the picture under the curves is this many times darker
+_DIM = 2  # the picture under the curves is this many times darker
 _MARKER = (255, 255, 255)
 _Font = ImageFont.ImageFont | ImageFont.FreeTypeFont
 
@@ -22,7 +22,7 @@ class Tag(NamedTuple):
     """Words for the picture's caption, and the points they are about."""
 
     text: str
-    points: Sequence[Sequence[float]] = ()
+    points: Sequence[Sequence[float | int]] = ()
 
 
 def overlay(

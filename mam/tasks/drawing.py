@@ -28,7 +28,7 @@ class Drawing:
     assumed: str  # about the picture, in words
     score: float
     bound: float | None
-    markers: Sequence[Sequence[float]] = ()
+    markers: Sequence[Sequence[float | int]] = ()
     same: Same | None = None  # whether both markers are on one curve
 
 
@@ -36,7 +36,7 @@ def group_drawing(
     picture: UInt8[np.ndarray, "rows cols"],
     *,
     model: str = "auto",
-    markers: Sequence[Sequence[float]] | None = None,
+    markers: Sequence[Sequence[float | int]] | None = None,
     threshold: float | int | None = None,
     polarity: str = "auto",
     bound: bool = False,
@@ -60,7 +60,11 @@ def group_drawing(
 
 
 def _contours(
-    ink: Ink, model: str, length: float, bound: bool, markers: Sequence[Sequence[float]] | None
+    ink: Ink,
+    model: str,
+    length: float,
+    bound: bool,
+    markers: Sequence[Sequence[float | int]] | None,
 ) -> Drawing:
     """Group short strokes, at the scale that the model knows."""
     scale = _STROKE / length
@@ -79,11 +83,13 @@ def _contours(
 
 
 def _curves(
-    ink: Ink, model: str, bound: bool, markers: Sequence[Sequence[float]] | None
+    ink: Ink, model: str, bound: bool, markers: Sequence[Sequence[float | int]] | None
 ) -> Drawing:
     """Group continuous lines of any width."""
     [found] = CurveGrouper.load(model).set_params(bound=bound).predict([ink.mask])
-    same = None if markers is None else found.same(markers[0], markers[1])
+    same = None
+    if markers is not None:
+        same = found.same(np.asarray(markers[0], float), np.asarray(markers[1], float))
     strokes = len(found.group)
     lines = list(found.polylines)
     return Drawing(ink.contrast, lines, strokes, model, "", found.score, found.bound, same=same)
@@ -101,7 +107,7 @@ def _length(line: Float[np.ndarray, "_ 2"]) -> float:
     return float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())
 
 
-def _refuse_outside(marker: Sequence[float], shape: tuple[int, ...], name: str) -> None:
+def _refuse_outside(marker: Sequence[float | int], shape: tuple[int, ...], name: str) -> None:
     row, col = marker
     if not (0 <= row < shape[0] and 0 <= col < shape[1]):
         raise ValueError(

@@ -254,7 +254,7 @@ class ContourGrouper(Estimator):
 
 
 def _joined(
-    found: list[tuple[Poses, Pairs, Bool[np.ndarray, " pairs"]]],
+    found: list[tuple[Poses, Pairs, Bool[np.ndarray, " _"]]],
 ) -> tuple[Poses, Pairs, Bool[np.ndarray, " pairs"]]:
     """Put the strokes and pairs of several batches behind each other."""
     if not found:

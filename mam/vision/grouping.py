@@ -17,7 +17,7 @@ from mam.vision.poses import Poses
 _NEAR = 8.0  # px; a point farther than this from the middles of all strokes is on no curve
 _STEP = 0.5  # px between the points of a polyline when distances to it are measured
 
-Point = Shaped[np.ndarray, "2"] | Sequence[float | int]
+Point = Shaped[np.ndarray, "2"] | Sequence[float | int]  # row and column
 
 
 class Same(NamedTuple):

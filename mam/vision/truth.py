@@ -9,7 +9,7 @@ from scipy.spatial import KDTree
 from mam.vision.pairs import Pairs
 from mam.vision.poses import Poses
 
-Contour = Float[np.ndarray, "_ 2"] | Int[np.ndarray, "_ 2"]  # rows, columns, in order
+Contour = Float[np.ndarray, "_ 2"] | Int[np.ndarray, "_ 2"]  # rows and columns, in order
 
 STEP = 0.5  # px between the points at which the position along a contour is read
 _OFF_COURSE = 4.0  # px; a stroke farther from all contours belongs to none
