@@ -190,6 +190,9 @@ def test_mistakes_are_named() -> None:
         CurveGrouper().fit([], [])
     with pytest.raises(ValueError, match="nothing to learn"):
         CurveGrouper().fit([mask], [[]])
+    huge = np.broadcast_to(np.False_, (10_000, 10_000))
+    with pytest.raises(ValueError, match=r"image 0 has 100,000,000 pixels, .* tiles"):
+        GROUPER.predict([huge])
     with pytest.raises(ValueError, match="image 0 is not binary"):
         GROUPER.predict([np.arange(100, dtype=np.uint8).reshape(10, 10)])
 
