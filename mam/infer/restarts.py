@@ -62,10 +62,12 @@ def propagate_restarts(problem: Problem, options: Options) -> tuple[Store, Store
 
 def restart_keys(seed: int, count: int) -> Array:
     """Return one key a restart; the r-th does not depend on how many there are."""
-    return _fold(jax.random.key(seed), np.arange(count, dtype=np.uint32))
+    return _keys(np.uint32(seed % (1 << 32)), np.arange(count, dtype=np.uint32))
 
 
-_fold = jax.jit(jax.vmap(jax.random.fold_in, in_axes=(None, 0)))
+@jax.jit
+def _keys(seed: Array, numbers: Array) -> Array:
+    return jax.vmap(jax.random.fold_in, in_axes=(None, 0))(jax.random.key(seed), numbers)
 
 
 def settings_of(options: Options, iterations: int) -> tuple:

@@ -143,9 +143,21 @@ class EndPropagation:
 
 @jax.jit(static_argnames="iterations")
 def _propagate(
-    ends: _Ends, score: Array, presence: Array, rates: Array, noise: Array, iterations: int
+    ends: _Ends,
+    score: Array,
+    presence: Array,
+    rates: Array,
+    ties: tuple[Array, Array, Array],
+    iterations: int,
 ) -> tuple[Array, Array]:
-    """Return which links are ON, and the belief of each."""
+    """Return which links are ON, and the belief of each.
+
+    ``ties`` are settled by the seed, each link's number and the scale of the noise.
+    """
+    seed, number, scale = ties
+    key = jax.random.key(seed)
+    draw = jax.vmap(lambda n: jax.random.logistic(jax.random.fold_in(key, n), (), score.dtype))
+    noise = scale * draw(number)
     solver = EndPropagation(ends, score + noise, presence, rates)
     messages = run_fixed(solver, solver.init(), iterations)
     shaken = solver.beliefs(messages)
@@ -179,8 +191,8 @@ def attend(
     wanted = np.zeros(height, np.float32)
     wanted[: len(presence)] = presence
     rates = np.array([potentials.termination, potentials.damping], np.float32)
-    noise = np.float32(potentials.noise) * _noise(jax.random.key(seed), numbers)
-    found = _propagate(ends, score, wanted, rates, noise, potentials.iterations)
+    ties = np.uint32(seed), numbers, np.float32(potentials.noise)
+    found = _propagate(ends, score, wanted, rates, ties, potentials.iterations)
     on, belief = jax.device_get(found)
     return on[:count], belief[:count].astype(float)
 
@@ -201,11 +213,6 @@ def attend_each(
     found = attend(joined_links(moved), np.concatenate(presence), number, potentials, seed, room)
     borders = np.cumsum([len(some) for some in links])[:-1]
     return list(zip(*(np.split(values, borders) for values in found), strict=True))
-
-
-@jax.jit
-def _noise(key: Array, number: Array) -> Array:
-    return jax.vmap(lambda n: jax.random.logistic(jax.random.fold_in(key, n)))(number)
 
 
 def _wired(links: Links, size: int, height: int, room: Room) -> _Ends:

@@ -37,10 +37,10 @@ class Room:
         self._sizes: dict[str, int] = {}
 
     def fit(self, name: str, count: int, least: int = 64) -> int:
-        """Return a size that holds ``count`` entries, with some to spare when it is new."""
+        """Return a size that holds ``count`` entries, with as many to spare when it is new."""
         known = self._sizes.get(name, 0)
         if count > known:
-            wanted = max(count + count // 4, least)
+            wanted = max(2 * count, least)
             self._sizes[name] = known = 1 << (wanted - 1).bit_length()
         return max(known, least)
 
@@ -97,16 +97,18 @@ def find_candidates(
     loss = noise.loss if pruning == "strong" else 0.0
     rates = np.array([noise.gain, loss, noise.prior], np.float32)
     least = int(-noise.prior // noise.gain) + 1
-    around, promising = _look(images, sizes.astype(np.int32), np.int16(least), side=parts.side)
-    spots = _spots(around, promising, shapes.own, room.fit("spots", int(promising.sum())))
-    worthy = _worthy(spots, rates)
-    found = _listed(spots, worthy, room.fit("worthy", int(worthy.sum())))
+    look = _look(images, sizes.astype(np.int32), np.int16(least), side=parts.side)
+    around, promising, count = look
+    spots, worthy, count = _spots(
+        around, promising, shapes.own, rates, room.fit("spots", int(count))
+    )
+    found = _listed(spots, worthy, room.fit("worthy", int(count)))
     if pruning == "none":
         return found
     # Most are dominated by a close neighbour; only the others are compared with all.
     for name, window in (("near", near), ("all", shapes)):
-        kept = _undominated(spots, found, window, by_set=pruning == "safe")
-        found = _shortened(found, kept, room.fit(name, int(kept.sum())))
+        kept, count = _undominated(spots, found, window, by_set=pruning == "safe")
+        found = _shortened(found, kept, room.fit(name, int(count)))
     return found
 
 
@@ -153,34 +155,36 @@ def _count(words: UInt32[Array, "words *rest"]) -> Int[Array, "*rest"]:
 
 
 @partial(jax.jit, static_argnames="side")
-def _look(images: Array, sizes: Array, least: Array, side: int) -> tuple[Array, Array]:
-    """Pack the neighbourhoods; tell which have ``least`` ON pixels, what any placement needs."""
+def _look(images: Array, sizes: Array, least: Array, side: int) -> tuple[Array, Array, Array]:
+    """Pack the neighbourhoods; tell which, and how many, have the ``least`` ON pixels.
+
+    Any placement needs these. Here and below, counts come with what they count: a sum of its own
+    would be one more compilation.
+    """
     _, rows, cols = images.shape
     inside = jnp.arange(rows)[:, None] < sizes[:, 0, None, None]
     inside &= jnp.arange(cols) < sizes[:, 1, None, None]
     on = _neighbourhoods(images & inside, side)
     off = _neighbourhoods(~images & inside, side)
-    return jnp.stack([on, off]), (_count(on) >= least) & inside
+    promising = (_count(on) >= least) & inside
+    return jnp.stack([on, off]), promising, jnp.sum(promising)
 
 
 @partial(jax.jit, static_argnames="capacity")
-def _spots(around: Array, promising: Array, own: Array, capacity: int) -> _Spots:
-    """List the promising positions and count what the parts cover there."""
+def _spots(
+    around: Array, promising: Array, own: Array, rates: Array, capacity: int
+) -> tuple[_Spots, Bool[Array, "spots types"], Array]:
+    """List the promising positions; tell which placements there have a positive gain bound."""
     place = jnp.nonzero(promising, size=capacity, fill_value=PAST)
     numbers = jnp.arange(capacity, dtype=jnp.int32)
     number = jnp.full(promising.shape, capacity, jnp.int32).at[place].set(numbers, mode="drop")
     on, off = around.at[:, :, *place].get(mode="fill", fill_value=0)
     covered, spilled = _count(on[..., None] & own[:, None]), _count(off[..., None] & own[:, None])
     image, row, column = (values.astype(jnp.int32) for values in place)
-    return _Spots(image, row, column, number, off, on, covered, spilled)
-
-
-@jax.jit
-def _worthy(spots: _Spots, rates: Array) -> Bool[Array, "spots types"]:
-    """Tell which placements have a positive gain bound."""
     gain, loss, prior = rates
-    covered, spilled = spots.covered.astype(rates.dtype), spots.spilled.astype(rates.dtype)
-    return gain * covered - loss * spilled + prior > 0
+    worth = gain * covered.astype(rates.dtype) - loss * spilled.astype(rates.dtype) + prior
+    spots = _Spots(image, row, column, number, off, on, covered, spilled)
+    return spots, worth > 0, jnp.sum(worth > 0)
 
 
 @partial(jax.jit, static_argnames="capacity")
@@ -204,8 +208,8 @@ def take(values: Array, index: Array | tuple[Array, ...], fill: float | int | bo
 @partial(jax.jit, static_argnames="by_set")
 def _undominated(
     spots: _Spots, found: Candidates, window: _Shapes, by_set: bool
-) -> Bool[Array, " candidates"]:
-    """Tell which candidates no other one within the window can replace."""
+) -> tuple[Bool[Array, " candidates"], Array]:
+    """Tell which, and how many, candidates no other one within the window can replace."""
     kind = found.type
     here = take(spots.number, (found.image, found.row, found.column), PAST)
     mine = take(spots.on.T, here, 0).T & take(window.own.T, kind, 0).T
@@ -234,4 +238,5 @@ def _undominated(
         return gone | dominated(window.offsets[i], window.shifted[:, i], back)
 
     gone = jax.lax.fori_loop(0, len(window.offsets), body, jnp.zeros(len(n), bool))
-    return ~gone & (found.image < len(spots.number))
+    kept = ~gone & (found.image < len(spots.number))
+    return kept, jnp.sum(kept)

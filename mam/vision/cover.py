@@ -19,6 +19,8 @@ from mam.vision.parts import Parts
 
 # ON and OFF pixels stand in three rectangles each: up to 4, up to 16, and more candidates.
 _WIDTHS = (4, 16)
+# The wider, the fewer pixels; but their number varies more between images.
+_HEIGHTS = (64, 128, 32)
 _KINDS = 2 * (len(_WIDTHS) + 1)
 
 
@@ -63,11 +65,11 @@ def build_cover(
 ) -> Cover:
     """Wire candidates and pixels."""
     sizes = sizes.astype(np.int32)
-    edges = _edges(images, candidates, _pixel_lists(parts), sizes)
-    *counts, degree = (int(n) for n in _degrees(edges))
+    edges, found = _edges(images, candidates, _pixel_lists(parts), sizes)
+    *counts, degree = np.asarray(found).tolist()
     widths = (*_WIDTHS, room.fit("degree", degree, least=4 * _WIDTHS[-1]))
     shapes = tuple(
-        (room.fit(f"pixels {i}", count, least=8), widths[i % len(widths)])
+        (room.fit(f"pixels {i}", count, least=_HEIGHTS[i % len(widths)]), widths[i % len(widths)])
         for i, count in enumerate(counts)
     )
     return _wire(candidates, edges, sizes, types=len(parts), shapes=shapes)
@@ -96,7 +98,10 @@ class _Edges:
 
 
 @jax.jit
-def _edges(images: Array, candidates: Candidates, offsets: Array, sizes: Array) -> _Edges:
+def _edges(
+    images: Array, candidates: Candidates, offsets: Array, sizes: Array
+) -> tuple[_Edges, Int[Array, " counts"]]:
+    """List the edges; count the pixels of each rectangle, and tell the highest degree."""
     count, rows, cols = images.shape
     size = take(sizes, candidates.image, 0)
     place = jnp.stack([candidates.row, candidates.column], -1)[:, None]
@@ -115,7 +120,7 @@ def _edges(images: Array, candidates: Candidates, offsets: Array, sizes: Array) 
     lit = take(images.ravel(), pixel, False)
     width = jnp.searchsorted(jnp.array(_WIDTHS), degree).astype(jnp.int32)
     rectangle = jnp.where(lit, 0, _KINDS // 2) + width
-    return _Edges(
+    edges = _Edges(
         order,
         pixel // (rows * cols),
         first & (pixel < PAST),
@@ -123,13 +128,9 @@ def _edges(images: Array, candidates: Candidates, offsets: Array, sizes: Array) 
         jnp.where(pixel < PAST, rectangle, _KINDS),
         offsets.shape[1],
     )
-
-
-@jax.jit
-def _degrees(edges: _Edges) -> tuple[Array, ...]:
-    """The number of pixels of each rectangle, and the highest degree."""
-    counts = (jnp.sum(edges.first & (edges.rectangle == i)) for i in range(_KINDS))
-    return *counts, jnp.max(jnp.where(edges.rectangle < _KINDS, edges.rank + 1, 0))
+    counts = [jnp.sum(edges.first & (edges.rectangle == i)) for i in range(_KINDS)]
+    highest = jnp.max(jnp.where(edges.rectangle < _KINDS, edges.rank + 1, 0))
+    return edges, jnp.stack([*counts, highest])
 
 
 @partial(jax.jit, static_argnames=("types", "shapes"))
