@@ -1,0 +1,57 @@
+"""Elastic graphs from masks of single objects."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool
+from scipy import ndimage
+
+from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.edges import EdgeConfig, elastic_edges
+from mam.vision.greedy import greedy_cover
+from mam.vision.parts import CABC, Noise
+
+PART_RADIUS = 4  # px (paper, "Efficient inference with the object-specific MAM")
+
+
+def disc(radius: int) -> Bool[np.ndarray, "side side"]:
+    """The pixels of a disc.
+
+    >>> int(disc(4).sum())
+    49
+    """
+    grid = np.arange(-radius, radius + 1)
+    return grid[:, None] ** 2 + grid**2 <= radius**2
+
+
+def learn_bank(
+    masks: Sequence[Bool[np.ndarray, "_ _"]],
+    categories: Sequence[int] | None = None,
+    *,
+    part: Bool[np.ndarray, "side side"] | None = None,
+    noise: Noise = CABC,
+    edges: EdgeConfig = EdgeConfig(),
+) -> Bank:
+    """Learn one elastic graph from each mask.
+
+    >>> stroke = np.zeros((40, 60), bool)
+    >>> stroke[16:25, 5:50] = True
+    >>> learn_bank([stroke]).vertex_count.tolist()
+    [7]
+    """
+    mask = disc(PART_RADIUS) if part is None else part
+    vertices = greedy_cover(masks, mask, noise)
+    for number, found in enumerate(vertices):
+        if not len(found):
+            raise ValueError(_why_nothing(masks[number], number))
+    return Bank.of(vertices, elastic_edges(vertices, edges), mask, categories)
+
+
+def _why_nothing(mask: np.ndarray, number: int) -> str:
+    if not mask.any():
+        return f"mask {number} has no pixels; leave it out"
+    pieces = ndimage.label(mask, np.ones((3, 3)))[1]
+    return (
+        f"mask {number} has {int(mask.sum())} pixels in {pieces} pieces, too few together for a "
+        "single part; leave it out, or enlarge it"
+    )
