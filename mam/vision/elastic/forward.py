@@ -8,9 +8,11 @@ The score of a graph at an anchor lets every vertex go its own way within a smal
 with :math:`s` the evidence under the part at each place. The maximum over the window is taken once
 for the whole image. Anchors form a lattice of step 13, so the pooled map is split into 13 x 13
 residue grids: what a vertex adds at all anchors is then one contiguous tile of one grid.
+
+The best graphs of each group (all graphs, or one group a category) are kept at every anchor.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -29,86 +31,109 @@ _GRAIN = 16  # vertices are padded to multiples of this
 
 @dataclass(frozen=True)
 class ForwardConfig:
-    """Settings of the forward pass (paper, "Efficient inference")."""
+    """Settings of the forward pass; the paper's where nothing else is said."""
 
     window: int = 15  # px, in which each vertex takes its best place
     step: int = 13  # px between anchors
     power: float = 0.76  # of the number of vertices, by which scores are divided
-    each_anchor: int = 3  # graphs kept at an anchor
-    kept: int = 140  # candidates kept in all
+    by_category: bool = True  # a group for each category; the paper has one group
+    each_anchor: int = 1  # graphs of a group kept at an anchor; the paper: 3
+    each_group: int = 8  # candidates from each group; the paper: 140 from its one group
+    more: int = 40  # candidates from all groups beside those; the paper: none
 
 
 class Chunk(NamedTuple):
-    """Graphs of similar size, on the device."""
+    """Graphs of similar size."""
 
-    tile: Int[Array, "vertices graphs 4"]  # residues and quotients of each vertex by the step
-    there: Float[Array, "vertices graphs"]
-    scale: Float[Array, " graphs"]
-    graph: Int[Array, " graphs"]
+    tile: Int[np.ndarray, "vertices graphs 4"]  # residues and quotients of vertices by the step
+    there: Float[np.ndarray, "vertices graphs"]
+    scale: Float[np.ndarray, " graphs"]
+    graph: Int[np.ndarray, " graphs"]  # -1: none
+    group: Int[np.ndarray, " graphs"]
 
 
 class Ranked(NamedTuple):
-    """Candidates of each image, best first."""
+    """Candidates of each image; the score is -inf where there are fewer."""
 
-    graph: Int[np.ndarray, "images kept"]
-    anchor: Int[np.ndarray, "images kept 2"]  # (row, column) px
-    score: Float[np.ndarray, "images kept"]  # -inf where there are fewer candidates
+    graph: Int[np.ndarray, "images candidates"]
+    anchor: Int[np.ndarray, "images candidates 2"]  # (row, column) px
+    score: Float[np.ndarray, "images candidates"]
+
+
+def groups_of(bank: Bank, config: ForwardConfig) -> Int[np.ndarray, " graphs"]:
+    """The group of every graph, from 0 on."""
+    if not config.by_category:
+        return np.zeros(len(bank), np.int32)
+    return np.unique(bank.category, return_inverse=True)[1].astype(np.int32)
 
 
 def part_scores(
     evidence: Float[Array, "images rows cols"], mask: np.ndarray, outside: float
 ) -> Float[Array, "images rows cols"]:
     """The evidence under a part placed at each pixel; ``outside`` is that of pixels beyond."""
+    return _part_scores(evidence, tuple(map(tuple, mask.tolist())), outside)
+
+
+@partial(jax.jit, static_argnames="mask")
+def _part_scores(evidence: Array, mask: tuple[tuple[bool, ...], ...], outside: float) -> Array:
     reach = len(mask) // 2
-    pad = ((0, 0), (reach, reach), (reach, reach))
-    padded = jnp.pad(evidence, pad, constant_values=outside)
+    padded = jnp.pad(
+        evidence, ((0, 0), (reach, reach), (reach, reach)), constant_values=outside
+    )
     rows, cols = evidence.shape[1:]
-    places = np.argwhere(mask).tolist()
     total = jnp.zeros_like(evidence)
-    for i, j in places:
-        total = total + padded[:, i : i + rows, j : j + cols]
+    for i, line in enumerate(mask):
+        for j, on in enumerate(line):
+            if on:
+                total = total + padded[:, i : i + rows, j : j + cols]
     return total
 
 
 def forward_chunks(bank: Bank, config: ForwardConfig) -> Iterator[Chunk]:
     """The graphs of a bank from small to large, ready for the forward pass."""
     order = np.argsort(bank.vertex_count, kind="stable")
+    groups = groups_of(bank, config)
     for start in range(0, len(order), _CHUNK):
         graphs = order[start : start + _CHUNK]
         counts = bank.vertex_count[graphs]
         room = -(-int(counts.max()) // _GRAIN) * _GRAIN
-        places = np.zeros((_CHUNK, room, 2), np.int32)
         width = min(room, bank.vertices.shape[1])
+        places = np.zeros((_CHUNK, room, 2), np.int32)
         places[: len(graphs), :width] = bank.vertices[graphs, :width]
         there = np.zeros((_CHUNK, room), np.float32)
         there[: len(graphs)] = np.arange(room) < counts[:, None]
-        quotient, residue = np.divmod(places, config.step)
         scale = np.zeros(_CHUNK, np.float32)
         scale[: len(graphs)] = counts.astype(np.float32) ** -config.power
         number = np.full(_CHUNK, -1, np.int32)
         number[: len(graphs)] = graphs
-        tile = np.concatenate([residue, quotient], -1)
-        yield Chunk(*map(jnp.asarray, (tile.swapaxes(0, 1), there.T, scale, number)))
+        group = np.zeros(_CHUNK, np.int32)
+        group[: len(graphs)] = groups[graphs]
+        quotient, residue = np.divmod(places, config.step)
+        tile = np.concatenate([residue, quotient], -1).swapaxes(0, 1)
+        yield Chunk(tile, there.T, scale, number, group)
 
 
 def forward(
     scores: Float[Array, "images rows cols"],
-    chunks: list[Chunk],
+    chunks: Iterable[Chunk],
+    groups: int,
     config: ForwardConfig,
     largest: int,
     outside: float,
 ) -> Ranked:
-    """Rank all graphs at all anchors; ``largest`` is the greatest extent of a graph."""
+    """Rank all graphs at all anchors; ``largest`` is the greatest extent of a graph.
+
+    Chunks may come from an iterator: only one is held at a time.
+    """
     grids = _residue_grids(scores, config.window, config.step, largest, outside)
-    images, side = scores.shape[0], -(-scores.shape[1] // config.step)
-    wide = -(-scores.shape[2] // config.step)
-    best = jnp.full((images, side * wide, config.each_anchor), -jnp.inf)
-    who = jnp.full(best.shape, -1, jnp.int32)
+    lattice = tuple(-(-n // config.step) for n in scores.shape[1:])
+    shape = (groups, lattice[0] * lattice[1], scores.shape[0], config.each_anchor)
+    best, who = jnp.full(shape, -jnp.inf), jnp.full(shape, -1, jnp.int32)
     for chunk in chunks:
-        best, who = _ranked_chunk(grids, chunk, best, who, side, wide)
-    values, graph, anchor = jax.device_get(_top(best, who, config.kept))
-    places = np.stack([anchor // wide, anchor % wide], -1) * config.step
-    return Ranked(graph, places, values)
+        best, who = _merge(grids, chunk, best, who, lattice)
+    chosen = _chosen(best, who, config.each_group, config.more)
+    graph, anchor, score = jax.device_get(chosen)
+    return Ranked(graph, np.stack(np.divmod(anchor, lattice[1]), -1) * config.step, score)
 
 
 @partial(jax.jit, static_argnames=("window", "step", "largest"))
@@ -122,40 +147,58 @@ def _residue_grids(
     pooled = jnp.pad(scores, more, constant_values=outside)
     for axis in (1, 2):
         pooled = sliding(pooled, axis, window, jnp.maximum)
-    split = pooled.reshape(images, tall, step, wide, step)
-    return split.transpose(2, 4, 1, 3, 0)
+    return pooled.reshape(images, tall, step, wide, step).transpose(2, 4, 1, 3, 0)
 
 
-@partial(jax.jit, static_argnames=("side", "wide"))
-def _ranked_chunk(
-    grids: Array, chunk: Chunk, best: Array, who: Array, side: int, wide: int
+@partial(jax.jit, static_argnames="lattice")
+def _merge(
+    grids: Array, chunk: Chunk, best: Array, who: Array, lattice: tuple[int, int]
 ) -> tuple[Array, Array]:
     """Merge the best of a chunk into the best so far."""
-    images = grids.shape[-1]
-    cut = jax.vmap(
-        lambda tile: jax.lax.dynamic_slice(
-            grids, (tile[0], tile[1], tile[2], tile[3], 0), (1, 1, side, wide, images)
-        )[0, 0]
-    )
+    groups, anchors, images, each = best.shape
+
+    def cut(tile: Array) -> Array:
+        start = tile[0], tile[1], tile[2], tile[3], jnp.zeros((), tile.dtype)
+        return jax.lax.dynamic_slice(grids, start, (1, 1, *lattice, images))[0, 0]
 
     def add(total: Array, vertex: tuple[Array, Array]) -> tuple[Array, None]:
         tile, there = vertex
-        return total + cut(tile) * there[:, None, None, None], None
+        return total + jax.vmap(cut)(tile) * there[:, None, None, None], None
 
-    start = jnp.zeros((len(chunk.scale), side, wide, images))
-    total, _ = jax.lax.scan(add, start, (chunk.tile, chunk.there))
-    there = (chunk.graph >= 0)[:, None, None, None]
-    scores = jnp.where(there, total * chunk.scale[:, None, None, None], -jnp.inf)
-    scores = scores.reshape(len(chunk.scale), side * wide, images).transpose(2, 1, 0)
-    top, place = jax.lax.top_k(scores, best.shape[-1])
-    merged = jnp.concatenate([best, top], -1)
-    names = jnp.concatenate([who, chunk.graph[place]], -1)
-    best, place = jax.lax.top_k(merged, best.shape[-1])
-    return best, jnp.take_along_axis(names, place, -1)
+    total = jnp.zeros((len(chunk.scale), *lattice, images))
+    total, _ = jax.lax.scan(add, total, (chunk.tile, chunk.there))
+    scores = total.reshape(-1, anchors, images) * chunk.scale[:, None, None]
+    scores = jnp.where((chunk.graph >= 0)[:, None, None], scores, -jnp.inf)
+    tops, names = [best], [who]
+    for _ in range(each):
+        top = jax.ops.segment_max(scores, chunk.group, groups)
+        here = jnp.where(scores == top[chunk.group], chunk.graph[:, None, None], -1)
+        name = jnp.maximum(jax.ops.segment_max(here, chunk.group, groups), -1)
+        scores = jnp.where(chunk.graph[:, None, None] == name[chunk.group], -jnp.inf, scores)
+        tops.append(top[..., None])
+        names.append(name[..., None])
+    joined = jnp.concatenate(tops, -1)
+    if each == 1:  # sorting rows of two takes longer than everything else
+        new = joined[..., 1] > joined[..., 0]
+        return jnp.max(joined, -1, keepdims=True), jnp.where(new[..., None], names[1], who)
+    best, place = jax.lax.top_k(joined, each)
+    return best, jnp.take_along_axis(jnp.concatenate(names, -1), place, -1)
 
 
-@partial(jax.jit, static_argnames="kept")
-def _top(best: Array, who: Array, kept: int) -> tuple[Array, Array, Array]:
-    images, _, each = best.shape
-    values, place = jax.lax.top_k(best.reshape(images, -1), kept)
-    return values, jnp.take_along_axis(who.reshape(images, -1), place, -1), place // each
+@partial(jax.jit, static_argnames=("each_group", "more"))
+def _chosen(
+    best: Array, who: Array, each_group: int, more: int
+) -> tuple[Array, Array, Array]:
+    """Graph, anchor and score of the best of each group, then of the best of the rest."""
+    groups, anchors, images, each = best.shape
+    flat = best.transpose(2, 0, 1, 3).reshape(images, groups, -1)
+    quota = min(each_group, flat.shape[-1])
+    score, place = jax.lax.top_k(flat, quota)
+    number = (place + jnp.arange(groups)[:, None] * flat.shape[-1]).reshape(images, -1)
+    flat, score = flat.reshape(images, -1), score.reshape(images, -1)
+    rest = flat.at[jnp.arange(images)[:, None], number].set(-jnp.inf)
+    second, extra = jax.lax.top_k(rest, min(more, flat.shape[-1]))
+    score, number = jnp.concatenate([score, second], 1), jnp.concatenate([number, extra], 1)
+    names = who.transpose(2, 0, 1, 3).reshape(images, -1)
+    graph = jnp.take_along_axis(names, number, 1)
+    return graph, number // each % anchors, score
