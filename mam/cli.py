@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mam import __version__
-from mam.commands import data, evaluate, learn
+from mam.commands import data, evaluate, learn, letters
 
 app = typer.Typer(
     name="mam",
@@ -21,6 +21,7 @@ app = typer.Typer(
 data.register(app)
 learn.register(app)
 evaluate.register(app)
+letters.register(app, learn.learn, evaluate.evaluate)
 
 
 def _print_version(wanted: bool) -> bool:

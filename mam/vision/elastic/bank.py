@@ -19,8 +19,8 @@ NO_CATEGORY = -1
 class Bank:
     """Elastic graphs of one part type; unused places of short graphs hold zeros.
 
-    The vertices of a graph stand in the order of a walk along its edges, the smallest row and column
-    is 0, and edges lead from an earlier to a later vertex, sorted.
+    The vertices of a graph stand in the order of a walk along its edges, their smallest row and
+    column is 0, and edges lead from an earlier to a later vertex, sorted.
     """
 
     vertices: Integer[np.ndarray, "graphs most_vertices 2"]  # (row, column) at rest

@@ -30,6 +30,9 @@ class EdgeConfig:
     longest: float = 200.0  # px, between the ends of an edge
 
 
+EDGES = EdgeConfig()
+
+
 @dataclass(frozen=True, eq=False)
 class Edges:
     """Pairs of vertices, in the order of a walk along them, and the radius of each."""
@@ -39,7 +42,7 @@ class Edges:
 
 
 def elastic_edges(
-    vertices: Sequence[Int[np.ndarray, "_ 2"]], config: EdgeConfig = EdgeConfig()
+    vertices: Sequence[Int[np.ndarray, "_ 2"]], config: EdgeConfig = EDGES
 ) -> list[Edges]:
     """Return the edges of each set of vertices.
 

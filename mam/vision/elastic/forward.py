@@ -77,9 +77,7 @@ def part_scores(
 @partial(jax.jit, static_argnames="mask")
 def _part_scores(evidence: Array, mask: tuple[tuple[bool, ...], ...], outside: float) -> Array:
     reach = len(mask) // 2
-    padded = jnp.pad(
-        evidence, ((0, 0), (reach, reach), (reach, reach)), constant_values=outside
-    )
+    padded = jnp.pad(evidence, ((0, 0), (reach, reach), (reach, reach)), constant_values=outside)
     rows, cols = evidence.shape[1:]
     total = jnp.zeros_like(evidence)
     for i, line in enumerate(mask):
@@ -186,9 +184,7 @@ def _merge(
 
 
 @partial(jax.jit, static_argnames=("each_group", "more"))
-def _chosen(
-    best: Array, who: Array, each_group: int, more: int
-) -> tuple[Array, Array, Array]:
+def _chosen(best: Array, who: Array, each_group: int, more: int) -> tuple[Array, Array, Array]:
     """Graph, anchor and score of the best of each group, then of the best of the rest."""
     groups, anchors, images, each = best.shape
     flat = best.transpose(2, 0, 1, 3).reshape(images, groups, -1)

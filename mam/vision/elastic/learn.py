@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Bool
-from scipy import ndimage
+from scipy import ndimage, sparse
 
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.edges import EdgeConfig, elastic_edges
+from mam.vision.elastic.edges import EDGES, EdgeConfig, elastic_edges
 from mam.vision.greedy import greedy_cover
 from mam.vision.parts import CABC, Noise
 
@@ -30,7 +30,7 @@ def learn_bank(
     *,
     part: Bool[np.ndarray, "side side"] | None = None,
     noise: Noise = CABC,
-    edges: EdgeConfig = EdgeConfig(),
+    edges: EdgeConfig = EDGES,
 ) -> Bank:
     """Learn one elastic graph from each mask.
 
@@ -44,7 +44,19 @@ def learn_bank(
     for number, found in enumerate(vertices):
         if not len(found):
             raise ValueError(_why_nothing(masks[number], number))
-    return Bank.of(vertices, elastic_edges(vertices, edges), mask, categories)
+    links = elastic_edges(vertices, edges)
+    for number, (places, found) in enumerate(zip(vertices, links, strict=True)):
+        if not _in_one_piece(len(places), found.ends):
+            raise ValueError(
+                f"mask {number} falls into pieces more than {edges.longest:g} px apart, which no "
+                "edge joins; give one object a mask"
+            )
+    return Bank.of(vertices, links, mask, categories)
+
+
+def _in_one_piece(count: int, ends: np.ndarray) -> bool:
+    joined = sparse.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), (count, count))
+    return sparse.csgraph.connected_components(joined, directed=False)[0] == 1
 
 
 def _why_nothing(mask: np.ndarray, number: int) -> str:

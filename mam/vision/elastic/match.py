@@ -28,7 +28,7 @@ _NEVER = np.float32(-1e6)
 # Candidates that run together: a core works best in its cache, an accelerator wants many.
 _BLOCK_ON_CPU = 32
 _BLOCK_ON_ACCELERATOR = 2048
-_VERTEX_GRAIN, _EDGE_GRAIN = 32, 64  # sizes of a block are multiples of these
+_EDGE_GRAIN = 64  # edges of a block are a multiple of this, vertices one of half the edges
 
 
 class Graphs(NamedTuple):
@@ -107,8 +107,8 @@ def _blocks(graphs: Graphs) -> Iterator[tuple[np.ndarray, Graphs, np.ndarray]]:
     for start in range(0, len(order), size):
         members = order[start : start + size]
         part = graphs.take(members)
-        vertices = _rounded(int(part.there.sum(1).max(initial=1)), _VERTEX_GRAIN)
         edges = _rounded(int(part.edge_count.max(initial=1)), _EDGE_GRAIN)
+        vertices = _rounded(int(part.there.sum(1).max(initial=1)), edges // 2)
         rooms = ((), (vertices, 2), (vertices,), (edges, 2), (edges,), ())
         padded = Graphs(
             *(_fitted(one, (size, *room)) for one, room in zip(part, rooms, strict=True))

@@ -30,24 +30,22 @@ class PairConfig:
 
 
 def pair_scores(
-    place: Int[np.ndarray, "images candidates vertices 2"],
-    there: Bool[np.ndarray, "images candidates vertices"],
+    place: Int[np.ndarray, "images n vertices 2"],
+    there: Bool[np.ndarray, "images n vertices"],
     state: Int[np.ndarray, "images rows cols"],
     mask: Bool[np.ndarray, "side side"],
     config: PairConfig,
     stride: int = 1,
-) -> tuple[Float[np.ndarray, "images candidates candidates"], Float[np.ndarray, "images candidates"]]:
+) -> tuple[Float[np.ndarray, "images n n"], Float[np.ndarray, "images n"]]:
     """Scores of pairs, and of each candidate alone; a pair with itself scores as it does alone.
 
     ``state`` is 1 for ON, -1 for OFF and 0 for unknown pixels. With a stride only every so many
     rows and columns are counted.
     """
     weights = np.array([config.on, config.off, config.multiple, config.shared], np.float32)
-    vertices = -(-int(there.sum(-1).max(initial=1)) // 32) * 32
+    vertices = -(-int(there.sum(-1).max(initial=1)) // 64) * 64
     offsets = tuple(map(tuple, (np.argwhere(mask) - len(mask) // 2).tolist()))
-    table = _tables(
-        _cut(place, vertices), _cut(there, vertices), state, weights, offsets, stride
-    )
+    table = _tables(_cut(place, vertices), _cut(there, vertices), state, weights, offsets, stride)
     pairs, single = jax.device_get(table)
     return pairs, single
 
@@ -85,6 +83,7 @@ def _tables(
     return jax.lax.map(one, (place, there, state))
 
 
+@partial(jax.jit, static_argnames=("offsets", "shape", "stride"))
 def cover_counts(
     place: Array,
     there: Array,

@@ -64,6 +64,7 @@ class Library:
     """A bank with its variants, ready to be searched."""
 
     bank: Bank
+    source: Int[np.ndarray, " graphs"]  # the graph of the original bank that each comes from
     chunks: Sequence[Chunk]
     groups: int
     largest: int
@@ -72,14 +73,12 @@ class Library:
     @classmethod
     def of(cls, bank: Bank, config: SearchConfig) -> "Library":
         """Prepare a bank."""
-        full = with_variants(bank, config.variants)
-        chunks = [
-            Chunk(*map(jnp.asarray, chunk)) for chunk in forward_chunks(full, config.forward)
-        ]
+        full, source = with_variants(bank, config.variants)
+        chunks = [Chunk(*map(jnp.asarray, chunk)) for chunk in forward_chunks(full, config.forward)]
         groups = int(groups_of(full, config.forward).max()) + 1
         # A fixed extent for all banks of small objects: one compilation serves them all.
         largest = -(-int(full.vertices.max()) // 256) * 256
-        return cls(full, chunks, groups, largest, config)
+        return cls(full, source, chunks, groups, largest, config)
 
 
 class Found(NamedTuple):

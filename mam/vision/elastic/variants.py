@@ -25,25 +25,25 @@ class VariantConfig:
     seed: int = 0
 
 
-def with_variants(bank: Bank, config: VariantConfig) -> Bank:
-    """Return the graphs of a bank and their variants; the first ones are the graphs themselves.
+def with_variants(bank: Bank, config: VariantConfig) -> tuple[Bank, Int[np.ndarray, " graphs"]]:
+    """Return the graphs of a bank, then their variants; and which graph each of them comes from.
 
     >>> from mam.vision.elastic.edges import Edges
     >>> line = Edges(np.array([[0, 1]]), np.array([1]))
     >>> bank = Bank.of([np.array([[0, 0], [0, 9]])], [line], np.ones((3, 3), bool), [7])
-    >>> more = with_variants(bank, VariantConfig(count=3))
-    >>> len(more), more.category.tolist()
-    (4, [7, 7, 7, 7])
+    >>> more, source = with_variants(bank, VariantConfig(count=3))
+    >>> more.category.tolist(), source.tolist()
+    ([7, 7, 7, 7], [0, 0, 0, 0])
     """
     if config.count == 0:
-        return bank
+        return bank, np.arange(len(bank))
     moved = [_moved(bank, copy, config) for copy in range(config.count)]
     vertices = np.concatenate([bank.vertices, *(places for places, _ in moved)])
     radius = np.concatenate([bank.radius, *(radii for _, radii in moved)])
     kept = np.flatnonzero(vertices.max((1, 2)) <= config.largest)
     kept = np.union1d(np.arange(len(bank)), kept)
     source = kept % len(bank)
-    return replace(
+    more = replace(
         bank,
         vertices=vertices[kept],
         radius=radius[kept],
@@ -52,6 +52,7 @@ def with_variants(bank: Bank, config: VariantConfig) -> Bank:
         edge_count=bank.edge_count[source],
         category=bank.category[source],
     )
+    return more, source
 
 
 def _moved(bank: Bank, copy: int, config: VariantConfig) -> tuple[np.ndarray, np.ndarray]:
