@@ -19,11 +19,12 @@ def refitted(
     graphs: Graphs,
     matched: Matched,
     weight: Float[np.ndarray, "candidates vertices"],
+    before: int,
     window: int,
     factor: float,
 ) -> Graphs:
-    """Move the references of all candidates; the windows are centred on the new ones."""
-    reference = graphs.reference + window // 2
+    """Move the references of all candidates, and centre windows of another size on them."""
+    reference = graphs.reference + before // 2
     centre, middle = (_mean(places, weight) for places in (reference, matched.place))
     x, y = reference - centre, matched.place - middle
     total = weight.sum(1)[:, None, None]

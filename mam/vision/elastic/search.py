@@ -32,14 +32,22 @@ _WEIGHT_SHIFT = 20.0  # a vertex on evidence of minus this has no say in where i
 _SHARE_OF_PAIRS = 0.75
 
 
+class Round(NamedTuple):
+    """One more matching, of the best candidates so far, from refitted references."""
+
+    candidates: int
+    window: int  # px, in which vertices may move; odd
+    sweeps: int  # of messages, there and back
+
+
 @dataclass(frozen=True)
 class SearchConfig:
     """All settings of the search. ``paper()`` gives those of the paper."""
 
     off: float = 0.89  # evidence of an OFF pixel is minus this, of an ON pixel 1
-    window: int = 25  # px, eta of the matching
-    sweeps: int = 2  # of messages in each round, there and back
-    rounds: tuple[int, ...] = (128, 80, 48)  # candidates refitted after the first matching
+    window: int = 25  # px, eta of the first matching
+    sweeps: int = 1  # of messages in it, there and back
+    rounds: tuple[Round, ...] = (Round(64, 15, 1), Round(48, 13, 1))
     kept: int = 48  # candidates that pairs are made of
     factor: float = 7.0  # a pair of vertices at distance d may shift by d / factor
     forward: ForwardConfig = field(default_factory=ForwardConfig)
@@ -139,13 +147,15 @@ def _search(states: Int[np.ndarray, "images rows cols"], library: Library) -> li
     outside = -config.off * float(library.bank.mask.sum())
     scores = part_scores(jnp.asarray(values), library.bank.mask, -config.off)
     state = _first(scores, library, outside)
+    before = config.window
     on_host = np.asarray(scores) if config.rounds else values
-    for size in config.rounds:
+    for size, window, sweeps in config.rounds:
         pair, single = _pairs(state, states, library, stride=2)
         state = state.take(_best(pair, single, size))
         weight = _say(on_host, state)
-        graphs = refitted(state.graphs, state.matched, weight, config.window, config.factor)
-        matched = match(scores, graphs, outside, config.window, config.sweeps)
+        graphs = refitted(state.graphs, state.matched, weight, before, window, config.factor)
+        matched = match(scores, graphs, outside, window, sweeps)
+        before = window
         state = _State(state.graph, graphs, matched)
     pair, single = _pairs(state, states, library, stride=1)
     chosen = _best(pair, single, config.kept)
