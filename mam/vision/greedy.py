@@ -87,9 +87,9 @@ def _batches(crops: list[tuple[np.ndarray, np.ndarray]]):
 def _cover(
     images: Bool[Array, "images side side"],
     mask: Mask,
-    gain: float,
-    loss: float,
-    prior: float,
+    gain: Array | float,
+    loss: Array | float,
+    prior: Array | float,
 ) -> Bool[Array, "images side side"]:
     """Where placements stand after as many rounds as any of the images needs."""
     reach = len(mask) // 2

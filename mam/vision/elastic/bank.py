@@ -80,6 +80,9 @@ class Bank:
     def save(self, path: Path) -> None:
         """Write the bank to a file."""
         arrays = {name: getattr(self, name) for name in _ARRAYS}
+        for name in ("vertices", "ends"):
+            if arrays[name].max() <= 255:
+                arrays[name] = arrays[name].astype(np.uint8)  # half the file
         arrays["mask"] = self.mask.astype(np.uint8)
         save_model(path, ModelFile(KIND, arrays, self.config, self.provenance))
 
@@ -88,6 +91,8 @@ class Bank:
         """Read a bank from a file, or by its bundled name."""
         found = load_model(source, KIND)
         arrays = {name: found.arrays[name] for name in _ARRAYS}
+        for name in ("vertices", "ends"):
+            arrays[name] = arrays[name].astype(np.int16)
         mask = found.arrays["mask"].astype(bool)
         return cls(**arrays, mask=mask, config=found.config, provenance=found.provenance)
 

@@ -79,9 +79,9 @@ def _batches(vertices: Sequence[np.ndarray]):
 def _added(
     places: Float[Array, "graphs n 2"],
     there: Bool[Array, "graphs n"],
-    factor: float,
-    tolerance: float,
-    longest: float,
+    factor: Array | float,
+    tolerance: Array | float,
+    longest: Array | float,
 ) -> Bool[Array, "graphs n n"]:
     """Which pairs get an edge."""
     return jax.vmap(partial(_added_to_one, factor=factor, tolerance=tolerance, longest=longest))(
@@ -90,7 +90,11 @@ def _added(
 
 
 def _added_to_one(
-    places: Array, there: Array, factor: float, tolerance: float, longest: float
+    places: Array,
+    there: Array,
+    factor: Array | float,
+    tolerance: Array | float,
+    longest: Array | float,
 ) -> Bool[Array, "n n"]:
     count = len(places)
     square = jnp.sum((places[:, None] - places) ** 2, -1)

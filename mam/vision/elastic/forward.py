@@ -68,14 +68,16 @@ def groups_of(bank: Bank, config: ForwardConfig) -> Int[np.ndarray, " graphs"]:
 
 
 def part_scores(
-    evidence: Float[Array, "images rows cols"], mask: np.ndarray, outside: float
+    evidence: Float[Array | np.ndarray, "images rows cols"], mask: np.ndarray, outside: float
 ) -> Float[Array, "images rows cols"]:
     """The evidence under a part placed at each pixel; ``outside`` is that of pixels beyond."""
     return _part_scores(evidence, tuple(map(tuple, mask.tolist())), outside)
 
 
 @partial(jax.jit, static_argnames="mask")
-def _part_scores(evidence: Array, mask: tuple[tuple[bool, ...], ...], outside: float) -> Array:
+def _part_scores(
+    evidence: Array, mask: tuple[tuple[bool, ...], ...], outside: Array | float
+) -> Array:
     reach = len(mask) // 2
     padded = jnp.pad(evidence, ((0, 0), (reach, reach), (reach, reach)), constant_values=outside)
     rows, cols = evidence.shape[1:]
@@ -112,7 +114,7 @@ def forward_chunks(bank: Bank, config: ForwardConfig) -> Iterator[Chunk]:
 
 
 def forward(
-    scores: Float[Array, "images rows cols"],
+    scores: Float[Array | np.ndarray, "images rows cols"],
     chunks: Iterable[Chunk],
     groups: int,
     config: ForwardConfig,
@@ -136,7 +138,11 @@ def forward(
 
 @partial(jax.jit, static_argnames=("window", "step", "largest"))
 def _residue_grids(
-    scores: Float[Array, "images rows cols"], window: int, step: int, largest: int, outside: float
+    scores: Float[Array, "images rows cols"],
+    window: int,
+    step: int,
+    largest: int,
+    outside: Array | float,
 ) -> Float[Array, "step step tall wide images"]:
     """Entry [i, j, k, l] is the pooled score at (step k + i, step l + j)."""
     images, rows, cols = scores.shape

@@ -77,7 +77,7 @@ def place_graphs(
 
 
 def match(
-    scores: Float[Array, "images rows cols"],
+    scores: Float[Array | np.ndarray, "images rows cols"],
     graphs: Graphs,
     outside: float,
     window: int,
@@ -135,7 +135,7 @@ def _match(
     scores: Float[Array, "images rows cols"],
     graphs: Graphs,
     back: Int[Array, "candidates edges"],
-    outside: float,
+    outside: Array | float,
     window: int,
     sweeps: int,
 ) -> tuple[Array, Array, Array]:
@@ -181,7 +181,7 @@ def _match(
     return graphs.reference + offset, score, jnp.sum(far & real, 1)
 
 
-def _unary(scores: Array, graphs: Graphs, window: int, outside: float) -> Array:
+def _unary(scores: Array, graphs: Graphs, window: int, outside: Array | float) -> Array:
     """The part score of every vertex at every place of its window."""
     rows, cols = scores.shape[1:]
     grid = jnp.arange(window, dtype=jnp.int32)
