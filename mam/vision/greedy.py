@@ -9,7 +9,8 @@ rounds, whatever their length, and no round depends on the number of candidates.
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import partial, reduce
+from operator import add
 
 import jax
 import jax.numpy as jnp
@@ -95,8 +96,8 @@ def _cover(
     reach = len(mask) // 2
     side = images.shape[1]
     mirrored = tuple(row[::-1] for row in mask[::-1])  # a pixel's view of the placements on it
-    # Among equal placements the upper left one is taken first.
-    order = jnp.arange(side * side, dtype=jnp.float32).reshape(side, side) / (side * side)
+    # Among equal placements the upper left one is taken first. Whole numbers: exact up to 2^24.
+    order = -jnp.arange(side * side, dtype=jnp.float32).reshape(side, side)
     lit = jnp.where(images, _SHIFT + 1, 1)
 
     def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
@@ -105,9 +106,9 @@ def _cover(
         on = (counts // _SHIFT).astype(jnp.float32)
         off = (counts % _SHIFT).astype(jnp.float32) - on
         rise = gain * on - loss * off + prior
-        # Gains differ by more than 1e-3 unless they are equal.
-        rise = rise - 1e-3 * order
-        new = (rise > 0) & (rise >= _highest_near(rise, 2 * reach))
+        top = (rise > 0) & (rise >= _highest_near(rise, 2 * reach))
+        first = jnp.where(top, order, -jnp.inf)
+        new = top & (first >= _highest_near(first, 2 * reach))
         covered = _under(new.astype(jnp.int32), mirrored) > 0
         return chosen | new, free & ~covered, jnp.any(new)
 
@@ -121,7 +122,7 @@ def _under(values: Int[Array, "images rows cols"], mask: Mask) -> Array:
     padded = jnp.pad(values, ((0, 0), (reach, reach), (reach, reach)))
     rows, cols = values.shape[1:]
     places = [(i, j) for i, row in enumerate(mask) for j, on in enumerate(row) if on]
-    return sum(padded[:, i : i + rows, j : j + cols] for i, j in places)
+    return reduce(add, (padded[:, i : i + rows, j : j + cols] for i, j in places))
 
 
 def _highest_near(values: Float[Array, "images rows cols"], reach: int) -> Array:

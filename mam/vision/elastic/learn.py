@@ -37,7 +37,7 @@ def learn_bank(
     >>> stroke = np.zeros((40, 60), bool)
     >>> stroke[16:25, 5:50] = True
     >>> learn_bank([stroke]).vertex_count.tolist()
-    [7]
+    [5]
     """
     mask = disc(PART_RADIUS) if part is None else part
     vertices = greedy_cover(masks, mask, noise)
