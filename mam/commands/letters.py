@@ -84,12 +84,14 @@ def find(
     """Find objects in a picture."""
     from mam.data import decode, grey
     from mam.data.whole import check_folder
+    from mam.vision.elastic.bank import Bank
     from mam.vision.finder import ObjectFinder
 
     if out is not None:
         check_folder(out)
-    finder = ObjectFinder.load(model, preset=preset.value, threshold=threshold)
-    pixels = _reduced(grey(decode(image, str(image))), finder.bank.config.get("side"))
+    bank = Bank.load(model)
+    finder = ObjectFinder(bank, preset=preset.value, threshold=threshold)
+    pixels = _reduced(grey(decode(image, str(image))), bank.config.get("side"))
     matches = finder.find(pixels, copies)
     if out is not None:
         from mam.data import encode_png

@@ -89,8 +89,7 @@ def read_image(
     found = find_rings(image, name, radius=11.0 * scale[0], ring=3.0 * scale[0])
     markers = (found + 0.5) * SIDE / np.array(image.shape) - 0.5
     state = np.where(reduce_image(image, _ON), 1, -1).astype(np.int8)
-    grid = np.stack(np.mgrid[:SIDE, :SIDE], -1)
-    away = [np.hypot(*np.moveaxis(grid - marker, -1, 0)) for marker in markers]
+    away = [_distance_from(marker) for marker in markers]
     for distance in away:
         state[distance <= config.hidden] = 0
     for marker, distance in zip(found, away, strict=True):
@@ -117,10 +116,14 @@ def predict(
     good = [one for one in read if not isinstance(one, ValueError)]
     found = iter(finder.search([state for state, _ in good]))
     decide = _decide_as_paper if finder.preset == "paper" else _decide
-    return [
-        one if isinstance(one, ValueError) else decide(next(found), *one, finder, config)
-        for one in read
-    ]
+    answers: list[Answer | ValueError] = []
+    for one in read:
+        if isinstance(one, ValueError):
+            answers.append(one)
+        else:
+            state, markers = one
+            answers.append(decide(next(found), state, markers, finder, config))
+    return answers
 
 
 def evaluate(
@@ -190,8 +193,7 @@ def _decide_as_paper(
     draft = _answer(found, state, markers, finder, 0, -np.inf, (one, two))
     owner = []
     for marker in markers:
-        grid = np.stack(np.mgrid[:SIDE, :SIDE], -1)
-        disc = np.hypot(*np.moveaxis(grid - marker, -1, 0)) <= config.radius
+        disc = _distance_from(marker) <= config.radius
         overlap = [int((letter.pixels & disc).sum()) for letter in draft.letters]
         away = [float(np.hypot(*(letter.vertices - marker).T).min()) for letter in draft.letters]
         owner.append(int(np.argmax(overlap)) if max(overlap) else int(np.argmin(away)))
@@ -210,6 +212,12 @@ def _answer(
 ) -> Answer:
     first, second = finder.matches(found, state, 2, list(pair))
     return Answer(label, float(odds), markers, (first, second))
+
+
+def _distance_from(marker: Float[np.ndarray, "2"]) -> Float[np.ndarray, "side side"]:
+    """How far each pixel of the reduced image is."""
+    along = np.arange(SIDE)
+    return np.hypot(along[:, None] - marker[0], along - marker[1])
 
 
 def _distances(found: Found, markers: np.ndarray) -> Float[np.ndarray, "candidates 2"]:

@@ -19,8 +19,10 @@ def learn_objects(rows: Sequence[AnyRow], source: str) -> Bank:
         bank = cabc.fit(letters).bank
         assert isinstance(bank, Bank)
         return replace(bank, config={"side": cabc.SIDE}, provenance=about)
-    masks = [getattr(row, "mask", None) for row in rows]
-    missing = [number for number, mask in enumerate(masks) if mask is None]
-    if missing:
-        raise ValueError(f"{source}: row {missing[0]} has no mask to learn an object from")
+    masks = []
+    for number, row in enumerate(rows):
+        mask = getattr(row, "mask", None)
+        if mask is None:
+            raise ValueError(f"{source}: row {number} has no mask to learn an object from")
+        masks.append(mask)
     return replace(learn_bank(masks), provenance=about)

@@ -45,11 +45,13 @@ class ForwardConfig:
 class Chunk(NamedTuple):
     """Graphs of similar size."""
 
-    tile: Int[np.ndarray, "vertices graphs 4"]  # residues and quotients of vertices by the step
-    there: Float[np.ndarray, "vertices graphs"]
-    scale: Float[np.ndarray, " graphs"]
-    graph: Int[np.ndarray, " graphs"]  # -1: none
-    group: Int[np.ndarray, " graphs"]
+    tile: Int[
+        Array | np.ndarray, "vertices graphs 4"
+    ]  # residues and quotients of vertices by the step
+    there: Float[Array | np.ndarray, "vertices graphs"]
+    scale: Float[Array | Array | np.ndarray, " graphs"]
+    graph: Int[Array | Array | np.ndarray, " graphs"]  # -1: none
+    group: Int[Array | Array | np.ndarray, " graphs"]
 
 
 class Ranked(NamedTuple):
@@ -170,7 +172,8 @@ def _merge(
         return total + jax.vmap(cut)(tile) * there[:, None, None, None], None
 
     total = jnp.zeros((len(chunk.scale), *lattice, images))
-    total, _ = jax.lax.scan(add, total, (chunk.tile, chunk.there))
+    vertices = jnp.asarray(chunk.tile), jnp.asarray(chunk.there)
+    total, _ = jax.lax.scan(add, total, vertices)
     scores = total.reshape(-1, anchors, images) * chunk.scale[:, None, None]
     scores = jnp.where((chunk.graph >= 0)[:, None, None], scores, -jnp.inf)
     tops, names = [best], [who]

@@ -178,7 +178,7 @@ def _match(
     first, second = (offset[number[:, None], graphs.ends[..., side]] for side in (0, 1))
     far = jnp.max(jnp.abs(first - second), -1) > graphs.radius
     real = jnp.arange(edges) < graphs.edge_count[:, None]
-    return graphs.reference + offset, score, jnp.sum(far & real, 1)
+    return jnp.asarray(graphs.reference) + offset, score, jnp.sum(far & real, 1)
 
 
 def _unary(scores: Array, graphs: Graphs, window: int, outside: Array | float) -> Array:

@@ -1,0 +1,103 @@
+"""Elastic graphs: letters learned a second, and the time of each stage of answering an image."""
+
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from bench.timing import seconds
+from mam.data import CabcRow, make_row, recipe
+from mam.tasks import cabc
+from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.edges import elastic_edges
+from mam.vision.elastic.forward import forward, part_scores
+from mam.vision.elastic.learn import disc
+from mam.vision.elastic.match import Graphs, match, place_graphs
+from mam.vision.elastic.pairs import pair_scores
+from mam.vision.elastic.search import Library, SearchConfig
+from mam.vision.finder import ObjectFinder
+from mam.vision.greedy import greedy_cover
+from mam.vision.parts import CABC
+
+
+def main(rows: int = 60, graphs: int = 2000) -> None:
+    device = jax.devices()[0].device_kind
+    made = recipe("cabc", "hard", 11)
+    data = [row for n in range(rows) if isinstance(row := make_row(made, n), CabcRow)]
+    learning(data, device)
+    bank = Bank.load("letters")
+    stages(bank.take(np.arange(min(graphs, len(bank)))), data[:4], device)
+
+
+def learning(data: list[CabcRow], device: str) -> None:
+    letters = [mask for row in data for mask in cabc.letter_masks(row)]
+    greedy_cover(letters, disc(4), CABC)  # compiles
+    vertices, cover = _timed(lambda: greedy_cover(letters, disc(4), CABC))
+    elastic_edges(vertices)
+    edges, joining = _timed(lambda: elastic_edges(vertices))
+    counts = np.mean([len(v) for v in vertices]), np.mean([len(e.ends) for e in edges])
+    print(f"elastic graphs on {device}: {len(letters) / (cover + joining):.0f} letters/s")
+    print(f"  vertices {len(letters) / cover:.0f}/s, edges {len(letters) / joining:.0f}/s")
+    print(f"  {counts[0]:.0f} vertices and {counts[1]:.0f} edges a letter")
+
+
+def stages(bank: Bank, data: list[CabcRow], device: str) -> None:
+    config = SearchConfig()
+    library, prepared = _timed(lambda: Library.of(bank, config))
+    read, reading = _timed(lambda: [cabc.read_image(row.image, "row") for row in data])
+    state = read[0][0]
+    evidence = np.where(state > 0, 1.0, state * config.off).astype(np.float32)[None]
+    outside = -config.off * float(bank.mask.sum())
+    scores = part_scores(jnp.asarray(evidence), bank.mask, -config.off)
+
+    def first():
+        return forward(
+            scores, library.chunks, library.groups, config.forward, library.largest, outside
+        )
+
+    ranked = first()
+    count = ranked.graph.shape[1]
+    graphs = place_graphs(
+        library.bank,
+        np.zeros(count, np.int32),
+        np.maximum(ranked.graph[0], 0),
+        ranked.anchor[0] - 5,
+    )
+    matched = match(scores, graphs, outside, config.window, config.sweeps)
+    matching = seconds(lambda: match(scores, graphs, outside, config.window, config.sweeps), 3)
+    shape = (1, count, -1)
+    place, there = matched.place.reshape(*shape, 2), graphs.there.reshape(shape)
+    pairs = seconds(
+        lambda: pair_scores(place, there, state[None], bank.mask, config.pairs, stride=2), 3
+    )
+    finder = ObjectFinder(bank)
+    images = [row.image for row in data]
+    cabc.predict(images, finder)  # compiles
+    _, answering = _timed(lambda: cabc.predict(images, finder))
+    print(f"cABC with {len(bank)} graphs, {len(library.bank)} with variants, on {device}:")
+    print(f"  library {prepared:.2f} s, once; reading an image {1e3 * reading / len(data):.0f} ms")
+    print(f"  forward pass {1e3 * seconds(first, 3):.0f} ms")
+    print(f"  matching {count} candidates {1e3 * matching:.0f} ms")
+    print(f"  pairs of {count} candidates, every other row and column {1e3 * pairs:.0f} ms")
+    print(f"  an image, all in: {1e3 * answering / len(data):.0f} ms")
+    print(f"  window messages against all pairs of places: {_window_ratio(graphs):.0f} times")
+
+
+def _window_ratio(graphs: Graphs, window: int = 25) -> float:
+    """Evaluations of pairs of places that a listing would need, a sliding step of ours."""
+    radius = graphs.radius[graphs.radius > 0]
+    listed = np.minimum(2 * radius + 1, window) ** 2.0
+    # Two axes, about log2(2 r + 1) + 1 maxima each.
+    ours = 2 * (np.log2(2 * radius + 1) + 1)
+    return float(listed.sum() / ours.sum())
+
+
+def _timed(work):
+    start = time.perf_counter()
+    found = work()
+    return found, time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()
