@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         solve,
     )
     from mam.models import MamBuilder, MarkovAttentionModel, PartKind, part_attention_model
+    from mam.vision.finder import Match, ObjectFinder
     from mam.vision.learning import learn_parts
     from mam.vision.parts import Parts
     from mam.vision.sparsify import Placements, Sparsifier
@@ -47,6 +48,7 @@ _HOME = {
         "solve",
     ),
     "mam.models": ("MamBuilder", "MarkovAttentionModel", "PartKind", "part_attention_model"),
+    "mam.vision.finder": ("Match", "ObjectFinder"),
     "mam.vision.learning": ("learn_parts",),
     "mam.vision.parts": ("Parts",),
     "mam.vision.sparsify": ("Placements", "Sparsifier"),
@@ -58,6 +60,8 @@ __all__ = [
     "GraphBuilder",
     "MamBuilder",
     "MarkovAttentionModel",
+    "Match",
+    "ObjectFinder",
     "Options",
     "Or",
     "Pairwise",

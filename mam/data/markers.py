@@ -21,7 +21,12 @@ def _matched(
 
 
 def _two_best(
-    score: Float[np.ndarray, "rows cols"], apart: int, least: float, name: str, what: str
+    score: Float[np.ndarray, "rows cols"],
+    apart: int,
+    least: float,
+    name: str,
+    what: str,
+    sure: float = np.inf,
 ) -> Int[np.ndarray, "2 2"]:
     """The two highest places at least `apart` from each other; a plateau counts as its middle."""
     left, found = score.copy(), []
@@ -33,6 +38,11 @@ def _two_best(
         top = np.argwhere(window >= window.max() - 1e-6).mean(axis=0)
         found.append(np.rint(top + np.maximum([row - 3, col - 3], 0)).astype(int))
         left[max(row - apart, 0) : row + apart + 1, max(col - apart, 0) : col + apart + 1] = -1
+    row, col = np.unravel_index(int(left.argmax()), left.shape)
+    if left[row, col] >= sure:
+        raise ValueError(
+            f"{name}: three {what} markers, the third at [{row}, {col}]; two are asked about"
+        )
     return np.stack(found)
 
 
@@ -70,4 +80,4 @@ def find_rings(
     inside = distance <= radius - ring - 0.5
     kernel = around / around.sum() - inside / inside.sum()
     smooth = ndimage.gaussian_filter(_matched(image, kernel), 0.5)
-    return _two_best(smooth, int(radius), 0.5, name, "ring")
+    return _two_best(smooth, int(radius), 0.5, name, "ring", sure=0.7)

@@ -1,0 +1,166 @@
+"""`mam learn objects`, `mam find`, `mam evaluate cabc`. Heavy imports live inside them."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mam.commands.evaluate import Data, Json, Limit
+from mam.commands.progress import progress_bar
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from mam.vision.finder import Match
+
+DEFAULT_MODEL = "letters"
+
+
+class Preset(StrEnum):
+    """Whose settings the search has."""
+
+    best = "best"
+    paper = "paper"
+
+
+Model = Annotated[str, typer.Option(help="A bank of elastic graphs: bundled name or file.")]
+Chosen = Annotated[Preset, typer.Option(help="Our settings, or the paper's.")]
+
+
+def register(app: typer.Typer, learn: typer.Typer, evaluate: typer.Typer) -> None:
+    """Add this file's commands to the application."""
+    learn.command()(objects)
+    evaluate.command()(cabc)
+    app.command()(find)
+
+
+def objects(
+    data: Annotated[str, typer.Argument(help="A cABC data set, or a folder of masks.")],
+    out: Annotated[Path, typer.Option(help="The bank to write, .safetensors.")],
+    limit: Limit = None,
+    as_json: Json = False,
+) -> None:
+    """Learn one elastic graph from each object: letters of cABC, or masks of any objects."""
+    import itertools
+    import json
+    import time
+
+    from mam.data import rows_of
+    from mam.data.whole import check_folder
+    from mam.tasks.learning import learn_objects
+
+    check_folder(out)
+    rows = list(itertools.islice(rows_of(data), limit))
+    start = time.perf_counter()
+    bank = learn_objects(rows, data)
+    spent = time.perf_counter() - start
+    bank.save(out)
+    about = {
+        "out": str(out),
+        "graphs": len(bank),
+        "vertices": round(float(bank.vertex_count.mean()), 1),
+        "edges": round(float(bank.edge_count.mean()), 1),
+        "seconds": round(spent, 2),
+        "per_second": round(len(bank) / spent, 1),
+    }
+    typer.echo(
+        json.dumps(about)
+        if as_json
+        else "{out}: {graphs} graphs of {vertices} vertices and {edges} edges, {seconds} s, "
+        "{per_second} a second".format(**about)
+    )
+
+
+def find(
+    image: Annotated[Path, typer.Argument(help="A picture; pixels above a threshold are ON.")],
+    model: Model = DEFAULT_MODEL,
+    copies: Annotated[int, typer.Option(help="How many objects to find.", min=1)] = 2,
+    threshold: Annotated[int, typer.Option(help="A pixel is ON above this, of 255.")] = 12,
+    preset: Chosen = Preset.best,
+    out: Annotated[Path | None, typer.Option(help="A PNG of the matches over the image.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Find objects in a picture."""
+    from mam.data import decode, grey
+    from mam.data.whole import check_folder
+    from mam.vision.elastic.bank import Bank
+    from mam.vision.finder import ObjectFinder
+
+    if out is not None:
+        check_folder(out)
+    bank = Bank.load(model)
+    finder = ObjectFinder(bank, preset=preset.value, threshold=threshold)
+    pixels = _reduced(grey(decode(image, str(image))), bank.config.get("side"))
+    matches = finder.find(pixels, copies)
+    if out is not None:
+        from mam.data import encode_png
+        from mam.data.whole import write_whole
+        from mam.show.graphs import draw_matches
+
+        write_whole(out, encode_png(draw_matches(pixels, matches)))
+    typer.echo(_as_json(matches) if as_json else _as_text(matches))
+
+
+def cabc(
+    data: Data,
+    model: Model = DEFAULT_MODEL,
+    limit: Limit = None,
+    preset: Chosen = Preset.best,
+    as_json: Json = False,
+) -> None:
+    """Are two markers on the same letter? Measure on a cABC data set."""
+    from mam.data import count_rows, layout_of
+    from mam.tasks.cabc import evaluate
+    from mam.vision.finder import ObjectFinder
+
+    finder = ObjectFinder.load(model, preset=preset.value)
+    total = count_rows(data) if layout_of(data) == "parquet" else 0
+    with progress_bar("evaluating", min(total, limit or total)) as advance:
+        report = evaluate(data, finder, limit, advance)
+    typer.echo(report.as_json() if as_json else report.as_text())
+
+
+def _reduced(pixels: "np.ndarray", side: int | None) -> "np.ndarray":
+    """The picture with at most the side that the graphs were learned at."""
+    import numpy as np
+    from PIL import Image
+
+    longest = max(pixels.shape)
+    if side is None or longest <= side:
+        return pixels
+    rows, cols = (max(1, round(n * side / longest)) for n in pixels.shape)
+    return np.asarray(Image.fromarray(pixels).resize((cols, rows), Image.Resampling.BILINEAR))
+
+
+def _name(category: int) -> str:
+    return chr(ord("A") + category) if 0 <= category < 26 else str(category)
+
+
+def _as_text(matches: "list[Match]") -> str:
+    return "\n".join(
+        f"{_name(match.category)}: graph {match.graph}, rows {match.vertices[:, 0].min()} to "
+        f"{match.vertices[:, 0].max()}, columns {match.vertices[:, 1].min()} to "
+        f"{match.vertices[:, 1].max()}, score {match.score:.0f}, margin {match.margin:.0f}"
+        for match in matches
+    )
+
+
+def _as_json(matches: "list[Match]") -> str:
+    import json
+    import math
+
+    return json.dumps(
+        {
+            "matches": [
+                {
+                    "graph": match.graph,
+                    "category": match.category,
+                    "score": round(match.score, 3),
+                    "margin": round(match.margin, 3) if math.isfinite(match.margin) else None,
+                    "vertices": match.vertices.tolist(),
+                }
+                for match in matches
+            ]
+        }
+    )

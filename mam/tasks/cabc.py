@@ -1,0 +1,231 @@
+"""The cABC challenge: are two ring markers on the same of two overlapping letters?
+
+The letters are found as a pair of elastic graphs. Each marker lies on one letter and clear of the
+other, so pairs that put no letter or both under a marker lose score. The answer weighs all pairs:
+those with both markers on one letter against those with one on each.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, UInt8
+from PIL import Image
+
+from mam.data import CabcRow, batches_of, find_rings
+from mam.tasks.report import Advance, Report
+from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.search import Found
+from mam.vision.finder import Match, ObjectFinder
+
+SIDE = 256  # px to which images are reduced (paper, "Efficient inference")
+PUBLISHED_SIDE = 350  # px, of the published images; markers are given in these
+_ON = 12  # of 255: a pixel of a reduced test image is ON above 0.05
+_BATCH = 16
+_MOST_EDGES = 300  # of a graph: one letter in twenty has more, a blob of many parts
+
+
+@dataclass(frozen=True)
+class MarkerConfig:
+    """How markers count; lengths in px of the reduced image, costs learned on held-out rows."""
+
+    radius: float = 8.05  # of a ring: 11 px of 350
+    hidden: float = 9.2  # within this the ring hides the letter: the image says nothing
+    core: float = 4.0  # within this the letter must be: the marker stands on it
+    near: float = 5.0  # the marked letter has a vertex within this
+    near_cost: float = 4.5  # score lost a px beyond that
+    far: float = 16.0  # the other letter has none within this
+    far_cost: float = 13.0  # score lost a px below that
+    temperature: float = 71.0  # score that makes a pair e times as likely
+    reach: float = 16.0  # a marker farther than this from every other ON pixel is on no letter
+
+
+MARKERS = MarkerConfig()
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What was decided about an image."""
+
+    label: int  # 1: same letter
+    log_odds: float  # of "same" against "different"; +-inf under the paper's preset
+    markers: Float[np.ndarray, "2 2"]  # (row, column) in the reduced image
+    letters: tuple[Match, Match]  # the best pair that agrees with the label
+
+
+def reduce_image(image: UInt8[np.ndarray, "_ _"], above: int) -> Bool[np.ndarray, "side side"]:
+    """Reduce to the side the graphs are learned at; which pixels are above a value."""
+    small = Image.fromarray(image).resize((SIDE, SIDE), Image.Resampling.BILINEAR)
+    return np.asarray(small) > above
+
+
+def letter_masks(row: CabcRow) -> list[Bool[np.ndarray, "side side"]]:
+    """The two letters of a row; every pixel they touch is ON."""
+    bits = [((row.letters & bit) > 0).astype(np.uint8) * 255 for bit in (1, 2)]
+    return [reduce_image(letter, 0) for letter in bits]
+
+
+def fit(rows: Iterable[CabcRow], **parameters: object) -> ObjectFinder:
+    """Learn an elastic graph from every letter, but for those squeezed into a blob."""
+    masks, categories = [], []
+    for row in rows:
+        masks += letter_masks(row)
+        categories += row.categories.tolist()
+    finder = ObjectFinder(**parameters).fit(masks, categories)  # type: ignore[arg-type]
+    bank = finder.bank
+    assert isinstance(bank, Bank)
+    shaped = np.flatnonzero(bank.edge_count <= _MOST_EDGES)
+    return finder.set_params(bank=bank.take(shaped) if len(shaped) else bank)
+
+
+def read_image(
+    image: UInt8[np.ndarray, "_ _"], name: str, config: MarkerConfig = MARKERS
+) -> tuple[Int[np.ndarray, "side side"], Float[np.ndarray, "2 2"]]:
+    """The pixels (1 ON, -1 OFF, 0 hidden by a ring) and the markers of an image."""
+    scale = np.array(image.shape) / PUBLISHED_SIDE
+    if not np.allclose(scale, scale[0], rtol=0.02):
+        raise ValueError(f"{name}: {image.shape} px; a cABC image is square")
+    found = find_rings(image, name, radius=11.0 * scale[0], ring=3.0 * scale[0])
+    markers = (found + 0.5) * SIDE / np.array(image.shape) - 0.5
+    state = np.where(reduce_image(image, _ON), 1, -1).astype(np.int8)
+    away = [_distance_from(marker) for marker in markers]
+    for distance in away:
+        state[distance <= config.hidden] = 0
+    for marker, distance in zip(found, away, strict=True):
+        if not (state[distance <= config.reach] > 0).any():
+            raise ValueError(f"{name}: the marker at {marker.tolist()} lies on no letter")
+        state[distance <= config.core] = 1
+    return state, markers
+
+
+def predict(
+    images: Sequence[UInt8[np.ndarray, "_ _"]],
+    finder: ObjectFinder,
+    names: Sequence[str] | None = None,
+    config: MarkerConfig = MARKERS,
+) -> list[Answer | ValueError]:
+    """Answer for each image; an image that cannot be read gives its error instead."""
+    names = names or [f"image {number}" for number in range(len(images))]
+    read: list = []
+    for image, name in zip(images, names, strict=True):
+        try:
+            read.append(read_image(image, name, config))
+        except ValueError as error:
+            read.append(error)
+    good = [one for one in read if not isinstance(one, ValueError)]
+    found = iter(finder.search([state for state, _ in good]))
+    decide = _decide_as_paper if finder.preset == "paper" else _decide
+    answers: list[Answer | ValueError] = []
+    for one in read:
+        if isinstance(one, ValueError):
+            answers.append(one)
+        else:
+            state, markers = one
+            answers.append(decide(next(found), state, markers, finder, config))
+    return answers
+
+
+def evaluate(
+    source: str, finder: ObjectFinder, limit: int | None = None, advance: Advance | None = None
+) -> Report:
+    """Answer the rows of a data set and compare with their labels."""
+    right, errors, skipped, seconds = 0, [], {}, 0.0
+    for first, rows in _cabc_batches(source, limit):
+        names = [f"row {first + place}" for place in range(len(rows))]
+        start = time.perf_counter()
+        answers = predict([row.image for row in rows], finder, names)
+        seconds += time.perf_counter() - start
+        for number, (row, answer) in enumerate(zip(rows, answers, strict=True), first):
+            if isinstance(answer, ValueError):
+                skipped[number] = str(answer)
+            elif answer.label == row.label:
+                right += 1
+            else:
+                errors.append(number)
+        if advance is not None:
+            advance(len(rows))
+    answered = right + len(errors)
+    accuracy = right / answered if answered else 0.0
+    return Report({"accuracy": accuracy}, answered, seconds, tuple(errors), skipped)
+
+
+def _cabc_batches(source: str, limit: int | None) -> Iterator[tuple[int, list[CabcRow]]]:
+    """The number of the first row, and rows."""
+    first = 0
+    for batch in batches_of(source, _BATCH):
+        rows = [row for row in batch if isinstance(row, CabcRow)]
+        if len(rows) < len(batch):
+            raise ValueError(f"{source}: its rows are not of cABC")
+        rows = rows if limit is None else rows[: limit - first]
+        if not rows:
+            return
+        yield first, rows
+        first += len(rows)
+
+
+def _decide(
+    found: Found, state: np.ndarray, markers: np.ndarray, finder: ObjectFinder, config: MarkerConfig
+) -> Answer:
+    """Weigh all pairs of candidates."""
+    apart = _distances(found, markers)
+    one, two = np.triu_indices(len(apart), 1)
+    nearer, farther = np.minimum(apart[one], apart[two]), np.maximum(apart[one], apart[two])
+    score = (
+        found.pair[one, two]
+        - config.near_cost * np.maximum(nearer - config.near, 0).sum(1)
+        - config.far_cost * np.maximum(config.far - farther, 0).sum(1)
+    )
+    second = apart[two] < apart[one]
+    same = second[:, 0] == second[:, 1]
+    weight = score / config.temperature
+    odds = _log_sum(weight[same]) - _log_sum(weight[~same])
+    label = int(odds > 0)
+    best = int(np.where(same == bool(label), score, -np.inf).argmax())
+    return _answer(found, state, markers, finder, label, odds, (int(one[best]), int(two[best])))
+
+
+def _decide_as_paper(
+    found: Found, state: np.ndarray, markers: np.ndarray, finder: ObjectFinder, config: MarkerConfig
+) -> Answer:
+    """The best pair; a marker goes to the letter with the larger overlap, else to the nearer."""
+    one, two = (int(n) for n in np.unravel_index(int(found.pair.argmax()), found.pair.shape))
+    draft = _answer(found, state, markers, finder, 0, -np.inf, (one, two))
+    owner = []
+    for marker in markers:
+        disc = _distance_from(marker) <= config.radius
+        overlap = [int((letter.pixels & disc).sum()) for letter in draft.letters]
+        away = [float(np.hypot(*(letter.vertices - marker).T).min()) for letter in draft.letters]
+        owner.append(int(np.argmax(overlap)) if max(overlap) else int(np.argmin(away)))
+    same = owner[0] == owner[1]
+    return Answer(int(same), np.inf if same else -np.inf, markers, draft.letters)
+
+
+def _answer(
+    found: Found,
+    state: np.ndarray,
+    markers: np.ndarray,
+    finder: ObjectFinder,
+    label: int,
+    odds: float,
+    pair: tuple[int, int],
+) -> Answer:
+    first, second = finder.matches(found, state, 2, list(pair))
+    return Answer(label, float(odds), markers, (first, second))
+
+
+def _distance_from(marker: Float[np.ndarray, "2"]) -> Float[np.ndarray, "side side"]:
+    """How far each pixel of the reduced image is."""
+    along = np.arange(SIDE)
+    return np.hypot(along[:, None] - marker[0], along - marker[1])
+
+
+def _distances(found: Found, markers: np.ndarray) -> Float[np.ndarray, "candidates 2"]:
+    """From each candidate's nearest vertex to each marker."""
+    away = np.linalg.norm(found.place[:, :, None] - markers, axis=-1)
+    return np.where(found.there[..., None], away, np.inf).min(1)
+
+
+def _log_sum(values: np.ndarray) -> float:
+    top = values.max(initial=-np.inf)
+    return float(top + np.log(np.exp(values - top).sum())) if np.isfinite(top) else -np.inf

@@ -1,0 +1,112 @@
+"""A bank of elastic graphs: many small graphs in a few padded arrays, and its file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Int, Integer
+
+from mam.vision.elastic.edges import Edges
+from mam.vision.files import ModelFile, load_model, save_model
+
+KIND = "elastic graphs"
+NO_CATEGORY = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Bank:
+    """Elastic graphs of one part type; unused places of short graphs hold zeros.
+
+    The vertices of a graph stand in the order of a walk along its edges, their smallest row and
+    column is 0, and edges lead from an earlier to a later vertex, sorted.
+    """
+
+    vertices: Integer[np.ndarray, "graphs most_vertices 2"]  # (row, column) at rest
+    vertex_count: Integer[np.ndarray, " graphs"]
+    ends: Integer[np.ndarray, "graphs most_edges 2"]
+    radius: Integer[np.ndarray, "graphs most_edges"]  # 0 where there is no edge
+    edge_count: Integer[np.ndarray, " graphs"]
+    category: Integer[np.ndarray, " graphs"]  # of the object, or NO_CATEGORY
+    mask: Bool[np.ndarray, "side side"]  # the part that every vertex stands for
+    config: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.vertices)
+
+    @classmethod
+    def of(
+        cls,
+        vertices: Sequence[Int[np.ndarray, "_ 2"]],
+        edges: Sequence[Edges],
+        mask: Bool[np.ndarray, "side side"],
+        categories: Sequence[int] | None = None,
+    ) -> "Bank":
+        """Pad graphs to common sizes.
+
+        >>> ends = np.array([[0, 2], [2, 1]])
+        >>> line = Edges(ends, np.array([1, 2]))
+        >>> bank = Bank.of([np.array([[5, 3], [5, 9], [5, 6]])], [line], np.ones((3, 3), bool))
+        >>> bank.vertices.tolist(), bank.ends.tolist()
+        ([[[0, 0], [0, 3], [0, 6]]], [[[0, 1], [1, 2]]])
+        """
+        if not len(vertices):
+            raise ValueError("a bank holds at least one graph")
+        ordered = [_in_walking_order(*graph) for graph in zip(vertices, edges, strict=True)]
+        counts = np.array([len(places) for places, _ in ordered], np.int32)
+        edge_counts = np.array([len(one.ends) for _, one in ordered], np.int32)
+        graphs = len(ordered)
+        places = np.zeros((graphs, counts.max(), 2), np.int16)
+        ends = np.zeros((graphs, max(edge_counts.max(), 1), 2), np.int16)
+        radius = np.zeros(ends.shape[:2], np.uint8)
+        for graph, (own, links) in enumerate(ordered):
+            places[graph, : len(own)] = own
+            ends[graph, : len(links.ends)] = links.ends
+            radius[graph, : len(links.ends)] = np.minimum(links.radius, 255)
+        known = np.full(graphs, NO_CATEGORY) if categories is None else np.asarray(categories)
+        return cls(places, counts, ends, radius, edge_counts, known.astype(np.int16), mask)
+
+    def take(self, graphs: Int[np.ndarray, " some"]) -> "Bank":
+        """Return some of the graphs."""
+        chosen = {name: getattr(self, name)[graphs] for name in _ARRAYS}
+        most = int(chosen["vertex_count"].max(initial=1)), int(chosen["edge_count"].max(initial=1))
+        chosen["vertices"] = chosen["vertices"][:, : most[0]]
+        for name in ("ends", "radius"):
+            chosen[name] = chosen[name][:, : max(most[1], 1)]
+        return replace(self, **chosen)
+
+    def save(self, path: Path) -> None:
+        """Write the bank to a file."""
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        for name in ("vertices", "ends"):
+            if arrays[name].max() <= 255:
+                arrays[name] = arrays[name].astype(np.uint8)  # half the file
+        arrays["mask"] = self.mask.astype(np.uint8)
+        save_model(path, ModelFile(KIND, arrays, self.config, self.provenance))
+
+    @classmethod
+    def load(cls, source: str | Path) -> "Bank":
+        """Read a bank from a file, or by its bundled name."""
+        found = load_model(source, KIND)
+        arrays = {name: found.arrays[name] for name in _ARRAYS}
+        for name in ("vertices", "ends"):
+            arrays[name] = arrays[name].astype(np.int16)
+        mask = found.arrays["mask"].astype(bool)
+        return cls(**arrays, mask=mask, config=found.config, provenance=found.provenance)
+
+
+_ARRAYS = ("vertices", "vertex_count", "ends", "radius", "edge_count", "category")
+
+
+def _in_walking_order(vertices: np.ndarray, edges: Edges) -> tuple[np.ndarray, Edges]:
+    """Number the vertices as a walk along the edges first meets them."""
+    met = dict.fromkeys([*edges.ends.ravel().tolist(), *range(len(vertices))])
+    order = np.fromiter(met, np.int64, len(met))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    ends = np.sort(place[edges.ends], axis=1)
+    sorted_by_ends = np.lexsort((ends[:, 1], ends[:, 0]))
+    placed = vertices[order] - vertices.min(axis=0, initial=0 if not len(vertices) else 1 << 30)
+    return placed, Edges(ends[sorted_by_ends], edges.radius[sorted_by_ends])

@@ -1,0 +1,209 @@
+r"""Which graphs may be where: one pass over all graphs of a bank and all anchors of an image.
+
+The score of a graph at an anchor lets every vertex go its own way within a small window,
+
+.. math::
+    \frac{1}{|V|^{0.76}} \sum_v \max_{0 \le \delta < \eta} s(a + r_v + \delta),
+
+with :math:`s` the evidence under the part at each place. The maximum over the window is taken once
+for the whole image. Anchors form a lattice of step 13, so the pooled map is split into 13 x 13
+residue grids: what a vertex adds at all anchors is then one contiguous tile of one grid.
+
+The best graphs of each group (all graphs, or one group a category) are kept at every anchor.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from mam.factors.reduce import sliding
+from mam.vision.elastic.bank import Bank
+
+_CHUNK = 512  # graphs a step; their scores at 400 anchors take 0.8 MB an image
+_GRAIN = 16  # vertices are padded to multiples of this
+
+
+@dataclass(frozen=True)
+class ForwardConfig:
+    """Settings of the forward pass; the paper's where nothing else is said."""
+
+    window: int = 15  # px, in which each vertex takes its best place
+    step: int = 13  # px between anchors
+    power: float = 0.76  # of the number of vertices, by which scores are divided
+    by_category: bool = True  # a group for each category; the paper has one group
+    each_anchor: int = 1  # graphs of a group kept at an anchor; the paper: 3
+    each_group: int = 8  # candidates from each group; the paper: 140 from its one group
+    more: int = 40  # candidates from all groups beside those; the paper: none
+
+
+class Chunk(NamedTuple):
+    """Graphs of similar size."""
+
+    tile: Int[
+        Array | np.ndarray, "vertices graphs 4"
+    ]  # residues and quotients of vertices by the step
+    there: Float[Array | np.ndarray, "vertices graphs"]
+    scale: Float[Array | Array | np.ndarray, " graphs"]
+    graph: Int[Array | Array | np.ndarray, " graphs"]  # -1: none
+    group: Int[Array | Array | np.ndarray, " graphs"]
+
+
+class Ranked(NamedTuple):
+    """Candidates of each image; the score is -inf where there are fewer."""
+
+    graph: Int[np.ndarray, "images candidates"]
+    anchor: Int[np.ndarray, "images candidates 2"]  # (row, column) px
+    score: Float[np.ndarray, "images candidates"]
+
+
+def groups_of(bank: Bank, config: ForwardConfig) -> Int[np.ndarray, " graphs"]:
+    """The group of every graph, from 0 on."""
+    if not config.by_category:
+        return np.zeros(len(bank), np.int32)
+    return np.unique(bank.category, return_inverse=True)[1].astype(np.int32)
+
+
+def part_scores(
+    evidence: Float[Array | np.ndarray, "images rows cols"], mask: np.ndarray, outside: float
+) -> Float[Array, "images rows cols"]:
+    """The evidence under a part placed at each pixel; ``outside`` is that of pixels beyond."""
+    return _part_scores(evidence, tuple(map(tuple, mask.tolist())), outside)
+
+
+@partial(jax.jit, static_argnames="mask")
+def _part_scores(
+    evidence: Array, mask: tuple[tuple[bool, ...], ...], outside: Array | float
+) -> Array:
+    reach = len(mask) // 2
+    padded = jnp.pad(evidence, ((0, 0), (reach, reach), (reach, reach)), constant_values=outside)
+    rows, cols = evidence.shape[1:]
+    total = jnp.zeros_like(evidence)
+    for i, line in enumerate(mask):
+        for j, on in enumerate(line):
+            if on:
+                total = total + padded[:, i : i + rows, j : j + cols]
+    return total
+
+
+def forward_chunks(bank: Bank, config: ForwardConfig) -> Iterator[Chunk]:
+    """The graphs of a bank from small to large, ready for the forward pass."""
+    order = np.argsort(bank.vertex_count, kind="stable")
+    groups = groups_of(bank, config)
+    for start in range(0, len(order), _CHUNK):
+        graphs = order[start : start + _CHUNK]
+        counts = bank.vertex_count[graphs]
+        room = -(-int(counts.max()) // _GRAIN) * _GRAIN
+        width = min(room, bank.vertices.shape[1])
+        places = np.zeros((_CHUNK, room, 2), np.int32)
+        places[: len(graphs), :width] = bank.vertices[graphs, :width]
+        there = np.zeros((_CHUNK, room), np.float32)
+        there[: len(graphs)] = np.arange(room) < counts[:, None]
+        scale = np.zeros(_CHUNK, np.float32)
+        scale[: len(graphs)] = counts.astype(np.float32) ** -config.power
+        number = np.full(_CHUNK, -1, np.int32)
+        number[: len(graphs)] = graphs
+        group = np.zeros(_CHUNK, np.int32)
+        group[: len(graphs)] = groups[graphs]
+        quotient, residue = np.divmod(places, config.step)
+        tile = np.concatenate([residue, quotient], -1).swapaxes(0, 1)
+        yield Chunk(tile, there.T, scale, number, group)
+
+
+def forward(
+    scores: Float[Array | np.ndarray, "images rows cols"],
+    chunks: Iterable[Chunk],
+    groups: int,
+    config: ForwardConfig,
+    largest: int,
+    outside: float,
+) -> Ranked:
+    """Rank all graphs at all anchors; ``largest`` is the greatest extent of a graph.
+
+    Chunks may come from an iterator: only one is held at a time.
+    """
+    grids = _residue_grids(scores, config.window, config.step, largest, outside)
+    lattice = tuple(-(-n // config.step) for n in scores.shape[1:])
+    shape = (groups, lattice[0] * lattice[1], scores.shape[0], config.each_anchor)
+    best, who = jnp.full(shape, -jnp.inf), jnp.full(shape, -1, jnp.int32)
+    for chunk in chunks:
+        best, who = _merge(grids, chunk, best, who, lattice)
+    chosen = _chosen(best, who, config.each_group, config.more)
+    graph, anchor, score = jax.device_get(chosen)
+    return Ranked(graph, np.stack(np.divmod(anchor, lattice[1]), -1) * config.step, score)
+
+
+@partial(jax.jit, static_argnames=("window", "step", "largest"))
+def _residue_grids(
+    scores: Float[Array, "images rows cols"],
+    window: int,
+    step: int,
+    largest: int,
+    outside: Array | float,
+) -> Float[Array, "step step tall wide images"]:
+    """Entry [i, j, k, l] is the pooled score at (step k + i, step l + j)."""
+    images, rows, cols = scores.shape
+    tall, wide = (-(-n // step) + -(-(largest + 1) // step) for n in (rows, cols))
+    more = ((0, 0), (0, tall * step - rows + window - 1), (0, wide * step - cols + window - 1))
+    pooled = jnp.pad(scores, more, constant_values=outside)
+    for axis in (1, 2):
+        pooled = sliding(pooled, axis, window, jnp.maximum)
+    return pooled.reshape(images, tall, step, wide, step).transpose(2, 4, 1, 3, 0)
+
+
+@partial(jax.jit, static_argnames="lattice")
+def _merge(
+    grids: Array, chunk: Chunk, best: Array, who: Array, lattice: tuple[int, int]
+) -> tuple[Array, Array]:
+    """Merge the best of a chunk into the best so far."""
+    groups, anchors, images, each = best.shape
+
+    def cut(tile: Array) -> Array:
+        start = tile[0], tile[1], tile[2], tile[3], jnp.zeros((), tile.dtype)
+        return jax.lax.dynamic_slice(grids, start, (1, 1, *lattice, images))[0, 0]
+
+    def add(total: Array, vertex: tuple[Array, Array]) -> tuple[Array, None]:
+        tile, there = vertex
+        return total + jax.vmap(cut)(tile) * there[:, None, None, None], None
+
+    total = jnp.zeros((len(chunk.scale), *lattice, images))
+    vertices = jnp.asarray(chunk.tile), jnp.asarray(chunk.there)
+    total, _ = jax.lax.scan(add, total, vertices)
+    scores = total.reshape(-1, anchors, images) * chunk.scale[:, None, None]
+    scores = jnp.where((chunk.graph >= 0)[:, None, None], scores, -jnp.inf)
+    tops, names = [best], [who]
+    for _ in range(each):
+        top = jax.ops.segment_max(scores, chunk.group, groups)
+        here = jnp.where(scores == top[chunk.group], chunk.graph[:, None, None], -1)
+        name = jnp.maximum(jax.ops.segment_max(here, chunk.group, groups), -1)
+        scores = jnp.where(chunk.graph[:, None, None] == name[chunk.group], -jnp.inf, scores)
+        tops.append(top[..., None])
+        names.append(name[..., None])
+    joined = jnp.concatenate(tops, -1)
+    if each == 1:  # sorting rows of two takes longer than everything else
+        new = joined[..., 1] > joined[..., 0]
+        return jnp.max(joined, -1, keepdims=True), jnp.where(new[..., None], names[1], who)
+    best, place = jax.lax.top_k(joined, each)
+    return best, jnp.take_along_axis(jnp.concatenate(names, -1), place, -1)
+
+
+@partial(jax.jit, static_argnames=("each_group", "more"))
+def _chosen(best: Array, who: Array, each_group: int, more: int) -> tuple[Array, Array, Array]:
+    """Graph, anchor and score of the best of each group, then of the best of the rest."""
+    groups, anchors, images, each = best.shape
+    flat = best.transpose(2, 0, 1, 3).reshape(images, groups, -1)
+    quota = min(each_group, flat.shape[-1])
+    score, place = jax.lax.top_k(flat, quota)
+    number = (place + jnp.arange(groups)[:, None] * flat.shape[-1]).reshape(images, -1)
+    flat, score = flat.reshape(images, -1), score.reshape(images, -1)
+    rest = flat.at[jnp.arange(images)[:, None], number].set(-jnp.inf)
+    second, extra = jax.lax.top_k(rest, min(more, flat.shape[-1]))
+    score, number = jnp.concatenate([score, second], 1), jnp.concatenate([number, extra], 1)
+    names = who.transpose(2, 0, 1, 3).reshape(images, -1)
+    graph = jnp.take_along_axis(names, number, 1)
+    return graph, number // each % anchors, score

@@ -1,0 +1,70 @@
+"""Elastic graphs from masks of single objects."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool
+from scipy import sparse
+from skimage import measure
+
+from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.edges import EDGES, EdgeConfig, elastic_edges
+from mam.vision.greedy import greedy_cover
+from mam.vision.parts import CABC, Noise
+
+PART_RADIUS = 4  # px (paper, "Efficient inference with the object-specific MAM")
+
+
+def disc(radius: int) -> Bool[np.ndarray, "side side"]:
+    """The pixels of a disc.
+
+    >>> int(disc(4).sum())
+    49
+    """
+    grid = np.arange(-radius, radius + 1)
+    return grid[:, None] ** 2 + grid**2 <= radius**2
+
+
+def learn_bank(
+    masks: Sequence[Bool[np.ndarray, "_ _"]],
+    categories: Sequence[int] | None = None,
+    *,
+    part: Bool[np.ndarray, "side side"] | None = None,
+    noise: Noise = CABC,
+    edges: EdgeConfig = EDGES,
+) -> Bank:
+    """Learn one elastic graph from each mask.
+
+    >>> stroke = np.zeros((40, 60), bool)
+    >>> stroke[16:25, 5:50] = True
+    >>> learn_bank([stroke]).vertex_count.tolist()
+    [11]
+    """
+    mask = disc(PART_RADIUS) if part is None else part
+    vertices = greedy_cover(masks, mask, noise)
+    for number, found in enumerate(vertices):
+        if not len(found):
+            raise ValueError(_why_nothing(masks[number], number))
+    links = elastic_edges(vertices, edges)
+    for number, (places, found) in enumerate(zip(vertices, links, strict=True)):
+        if not _in_one_piece(len(places), found.ends):
+            raise ValueError(
+                f"mask {number} falls into pieces more than {edges.longest:g} px apart, which no "
+                "edge joins; give one object a mask"
+            )
+    return Bank.of(vertices, links, mask, categories)
+
+
+def _in_one_piece(count: int, ends: np.ndarray) -> bool:
+    joined = sparse.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), (count, count))
+    return sparse.csgraph.connected_components(joined, directed=False)[0] == 1
+
+
+def _why_nothing(mask: np.ndarray, number: int) -> str:
+    if not mask.any():
+        return f"mask {number} has no pixels; leave it out"
+    pieces = int(np.asarray(measure.label(mask, connectivity=2)).max())
+    return (
+        f"mask {number} has {int(mask.sum())} pixels in {pieces} pieces, too few together for a "
+        "single part; leave it out, or enlarge it"
+    )

@@ -1,0 +1,47 @@
+"""Better references for another round: the affine map that the places of the vertices suggest.
+
+A graph that is too small or turned stretches until its edges hold it back. Moving its references
+along the affine part of the stretch, with the radii of the new distances, lets the next round go on
+from there; what is not affine stays a deformation.
+"""
+
+import numpy as np
+from jaxtyping import Float
+
+from mam.vision.elastic.match import Graphs, Matched
+
+# px: as if every vertex had this much spread that did not move. Keeps straight strokes from
+# collapsing sideways.
+_INERTIA = 4.0
+
+
+def refitted(
+    graphs: Graphs,
+    matched: Matched,
+    weight: Float[np.ndarray, "candidates vertices"],
+    before: int,
+    window: int,
+    factor: float,
+) -> Graphs:
+    """Move the references of all candidates, and centre windows of another size on them."""
+    reference = graphs.reference + before // 2
+    centre, middle = (_mean(places, weight) for places in (reference, matched.place))
+    x, y = reference - centre, matched.place - middle
+    total = weight.sum(1)[:, None, None]
+    inertia = _INERTIA**2 * total * np.eye(2)
+    maps = (_moments(y, x, weight) + inertia) @ np.linalg.inv(_moments(x, x, weight) + inertia)
+    moved = np.rint(np.einsum("cij,cvj->cvi", maps, x) + middle).astype(np.int32)
+    number = np.arange(len(moved))[:, None]
+    away = moved[number, graphs.ends[..., 1]] - moved[number, graphs.ends[..., 0]]
+    wishes = np.maximum(1.0, np.hypot(away[..., 0], away[..., 1]) / factor)
+    return graphs._replace(
+        reference=moved - np.int32(window // 2), radius=np.rint(wishes).astype(np.int32)
+    )
+
+
+def _mean(places: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    return (places * weight[..., None]).sum(1, keepdims=True) / weight.sum(1)[:, None, None]
+
+
+def _moments(y: np.ndarray, x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    return np.einsum("cv,cvi,cvj->cij", weight, y, x)

@@ -1,0 +1,54 @@
+"""`mam learn objects`, `mam find` and `mam evaluate cabc` as a user types them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from mam.cli import app
+from mam.data import encode_png
+from mam.vision import finder as finders
+from mam.vision.elastic.forward import ForwardConfig
+from mam.vision.elastic.search import SearchConfig
+from mam.vision.elastic.variants import VariantConfig
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+
+
+def test_learn_find_evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = SearchConfig(
+        window=9,
+        rounds=(),
+        kept=6,
+        forward=ForwardConfig(each_group=1, more=4),
+        variants=VariantConfig(count=0),
+    )
+    monkeypatch.setitem(finders.PRESETS, "best", lambda: small)
+    data, bank = tmp_path / "set.parquet", tmp_path / "bank.safetensors"
+    run("make", "cabc", "--level", "easy", "--count", 2, "--seed", 5, "--out", data)
+    learned = json.loads(run("learn", "objects", data, "--out", bank, "--json").stdout)
+    assert learned["graphs"] == 4 and learned["vertices"] > 10
+    report = json.loads(run("evaluate", "cabc", data, "--model", bank, "--json").stdout)
+    assert set(report) == {"accuracy", "n", "per_second", "errors", "skipped"}
+    assert report["n"] == 2
+    picture = tmp_path / "bar.png"
+    image = np.zeros((100, 90), np.uint8)
+    image[40:47, 20:80] = 255
+    picture.write_bytes(encode_png(image))
+    out = tmp_path / "found.png"
+    found = json.loads(run("find", picture, "--model", bank, "--out", out, "--json").stdout)
+    assert len(found["matches"]) == 2
+    with Image.open(out) as drawn:
+        assert drawn.size == (270, 300)
+    assert "score" in run("find", picture, "--model", bank, "--copies", 1).stdout
+
+
+def test_a_set_without_masks_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(encode_png(np.zeros((9, 9), np.uint8)))
+    with pytest.raises(ValueError, match="row 0 has no mask"):
+        run("learn", "objects", tmp_path, "--out", tmp_path / "bank.safetensors")

@@ -1,0 +1,117 @@
+"""The cABC task on images of the project's own generator, with a search small enough for tests."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mam.data import CabcRow, StoreConfig, make_row, recipe, write_dataset
+from mam.tasks import cabc
+from mam.vision import finder as finders
+from mam.vision.elastic.forward import ForwardConfig
+from mam.vision.elastic.search import Round, SearchConfig
+from mam.vision.elastic.variants import VariantConfig
+from mam.vision.finder import ObjectFinder
+
+ROWS = 3
+RECIPE = recipe("cabc", "easy", 5)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = SearchConfig(
+        window=15,
+        rounds=(Round(6, 9, 1),),
+        kept=6,
+        forward=ForwardConfig(each_group=1, more=4),
+        variants=VariantConfig(count=0),
+    )
+    monkeypatch.setitem(finders.PRESETS, "best", lambda: small)
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[CabcRow]:
+    return [make_row(RECIPE, row) for row in range(ROWS)]
+
+
+@pytest.fixture(scope="module")
+def finder(rows: list[CabcRow]) -> ObjectFinder:
+    return cabc.fit(rows)
+
+
+def test_letters_that_were_learned_are_found(rows: list[CabcRow], finder: ObjectFinder) -> None:
+    for row, answer in zip(rows, cabc.predict([row.image for row in rows], finder), strict=True):
+        assert isinstance(answer, cabc.Answer)
+        assert answer.label == row.label == int(answer.log_odds > 0)
+        found = sorted(letter.category for letter in answer.letters)
+        assert found == sorted(row.categories.tolist())
+        for letter in answer.letters:
+            assert letter.pixels[tuple(letter.vertices.T)].all() and letter.score > 0
+
+
+def test_bad_rows_are_skipped_and_the_others_answered(
+    rows: list[CabcRow], finder: ObjectFinder
+) -> None:
+    good = rows[0].image
+    bare = np.where(rows[0].letters > 0, 255, 0).astype(np.uint8)
+    third, lost = good.copy(), np.zeros_like(good)
+    ring = _ring()
+    for image, places in ((third, [(8, 8)]), (lost, [(20, 20), (300, 300)])):
+        for row, col in places:
+            image[row : row + len(ring), col : col + len(ring)] = ring
+    answers = cabc.predict([bare, good, third, lost], finder, ["a", "b", "c", "d"])
+    messages = [str(answer) for answer in answers]
+    assert "a: 0 of 2 ring markers found" in messages[0]
+    assert isinstance(answers[1], cabc.Answer)
+    assert "c: three ring markers" in messages[2]
+    assert "d: the marker at" in messages[3] and "on no letter" in messages[3]
+
+
+def _ring() -> np.ndarray:
+    distance = np.hypot(*np.mgrid[-12:13, -12:13])
+    return np.where((distance <= 11) & (distance > 8), 255, 0).astype(np.uint8)
+
+
+def test_evaluate_counts(tmp_path: Path, finder: ObjectFinder) -> None:
+    data = tmp_path / "set.parquet"
+    write_dataset(RECIPE, ROWS, data, StoreConfig(1, ROWS))
+    done: list[int] = []
+    report = cabc.evaluate(str(data), finder, limit=2, advance=done.append)
+    assert report.n == 2 and sum(done) == 2
+    assert report.figures["accuracy"] == 1.0 and report.errors == () and report.skipped == {}
+
+
+def test_the_papers_preset_answers_with_the_best_pair(
+    rows: list[CabcRow], finder: ObjectFinder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper = SearchConfig.paper()
+    assert paper.kept == 140 and paper.window == 25 and paper.pairs.multiple == 0.33
+    small = SearchConfig(
+        window=15,
+        rounds=(),
+        kept=12,
+        forward=ForwardConfig(by_category=False, each_anchor=3, each_group=12, more=0),
+        variants=VariantConfig(count=0),
+    )
+    monkeypatch.setitem(finders.PRESETS, "paper", lambda: small)
+    asked = ObjectFinder(finder.bank, preset="paper")
+    [answer] = cabc.predict([rows[1].image], asked)
+    assert isinstance(answer, cabc.Answer)
+    assert np.isinf(answer.log_odds) and answer.label == int(answer.log_odds > 0)
+
+
+def test_the_estimators_contract(rows: list[CabcRow], finder: ObjectFinder, tmp_path: Path) -> None:
+    finder.save(tmp_path / "bank.safetensors")
+    again = ObjectFinder.load(tmp_path / "bank.safetensors", seed=3)
+    assert again.get_params()["seed"] == 3
+    mask = cabc.letter_masks(rows[0])[0]
+    [one], [two] = finder.find(mask), again.find(mask)
+    assert one.score == two.score and one.graph == two.graph
+    assert one.category == rows[0].categories[0] and one.margin > 0
+    assert len(finder.find(mask, copies=3)) == 3
+    with pytest.raises(ValueError, match="copies must lie between 1 and"):
+        finder.find(mask, copies=1000)
+    with pytest.raises(ValueError, match="no bank"):
+        ObjectFinder().find(mask)
+    with pytest.raises(ValueError, match="preset is one of best, paper"):
+        ObjectFinder(finder.bank, preset="quick").find(mask)
