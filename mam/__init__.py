@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     )
     from mam.models import MamBuilder, MarkovAttentionModel, PartKind, part_attention_model
     from mam.vision.finder import Match, ObjectFinder
+    from mam.vision.contours import ContourGrouper
+    from mam.vision.curves import CurveGrouper
+    from mam.vision.grouping import Grouping
     from mam.vision.learning import learn_parts
     from mam.vision.parts import Parts
     from mam.vision.sparsify import Placements, Sparsifier
@@ -49,6 +52,9 @@ _HOME = {
     ),
     "mam.models": ("MamBuilder", "MarkovAttentionModel", "PartKind", "part_attention_model"),
     "mam.vision.finder": ("Match", "ObjectFinder"),
+    "mam.vision.contours": ("ContourGrouper",),
+    "mam.vision.curves": ("CurveGrouper",),
+    "mam.vision.grouping": ("Grouping",),
     "mam.vision.learning": ("learn_parts",),
     "mam.vision.parts": ("Parts",),
     "mam.vision.sparsify": ("Placements", "Sparsifier"),
@@ -56,8 +62,11 @@ _HOME = {
 
 __all__ = [
     "And",
+    "ContourGrouper",
+    "CurveGrouper",
     "FactorGraph",
     "GraphBuilder",
+    "Grouping",
     "MamBuilder",
     "MarkovAttentionModel",
     "Match",

@@ -26,6 +26,12 @@ SAYS = {
         "score -9.21034, proved optimal",
         "4 log 0.1 = -9.21034",
     ],
+    "group_a_drawing": [
+        "assumed: dark on light",
+        "2 lines of 24 dashes",
+        "left and right are on one line: True",
+        "left and top are on one line: False",
+    ],
     "elastic_letter": ["score 6.50319, proved optimal", "score 6.50319, the same placement"],
 }
 

@@ -44,7 +44,7 @@ def overlay(
     canvas = Image.fromarray(large)
     pen = ImageDraw.Draw(canvas)
     thick = max(2, max(large.shape) // 300)
-    font = ImageFont.load_default(size=max(10, max(large.shape) // 60))
+    font = ImageFont.load_default(size=max(10, max(large.shape) // 45))
     for number, line in enumerate(lines):
         colour = tuple(int(v) for v in PALETTE[number % len(PALETTE)])
         # A pixel's middle is half a pixel from its corner.
