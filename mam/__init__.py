@@ -29,9 +29,9 @@ if TYPE_CHECKING:
         solve,
     )
     from mam.models import MamBuilder, MarkovAttentionModel, PartKind, part_attention_model
-    from mam.vision.finder import Match, ObjectFinder
     from mam.vision.contours import ContourGrouper
     from mam.vision.curves import CurveGrouper
+    from mam.vision.finder import Match, ObjectFinder
     from mam.vision.grouping import Grouping
     from mam.vision.learning import learn_parts
     from mam.vision.parts import Parts

@@ -16,6 +16,7 @@ covering is AND.
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -31,17 +32,18 @@ PAST = np.iinfo(np.int32).max  # an index past the end of any array: padding
 
 
 class Room:
-    """Array sizes that only grow: powers of two, so that a stream of images compiles few shapes."""
+    """Array sizes that only grow, in steps, so that a stream of images compiles few shapes."""
 
     def __init__(self) -> None:
         self._sizes: dict[str, int] = {}
 
     def fit(self, name: str, count: int, least: int = 64) -> int:
-        """Return a size that holds ``count`` entries, with as many to spare when it is new."""
+        """Return a size that holds ``count`` entries, with half as many to spare when it grows."""
         known = self._sizes.get(name, 0)
         if count > known:
-            wanted = max(2 * count, least)
-            self._sizes[name] = known = 1 << (wanted - 1).bit_length()
+            wanted = max(count + count // 2, least)
+            grain = max(1 << wanted.bit_length() - 3, 1)
+            self._sizes[name] = known = -(-wanted // grain) * grain
         return max(known, least)
 
 
@@ -92,6 +94,26 @@ def find_candidates(
 
     ``images`` are padded to one shape, ``sizes`` are their own; a part is placed by its middle.
     """
+    pruned = prune(images, sizes, parts, pruning, room)
+    return shorten(pruned, room.fit("all", pruned.count))
+
+
+class Pruned(NamedTuple):
+    """A list of placements, and which and how many of them are worth a variable."""
+
+    found: Candidates
+    kept: Array  # (candidates,)
+    count: int
+
+
+def prune(
+    images: Bool[np.ndarray, "images rows cols"],
+    sizes: Int[np.ndarray, "images 2"],
+    parts: Parts,
+    pruning: str,
+    room: Room,
+) -> Pruned:
+    """Do all of ``find_candidates`` but the last step, for which the number is needed."""
     shapes, near = _shapes_of(parts, parts.side - 1), _shapes_of(parts, 1)
     noise = parts.noise
     loss = noise.loss if pruning == "strong" else 0.0
@@ -99,17 +121,16 @@ def find_candidates(
     least = int(-noise.prior // noise.gain) + 1
     look = _look(images, sizes.astype(np.int32), np.int16(least), side=parts.side)
     around, promising, count = look
-    spots, worthy, count = _spots(
-        around, promising, shapes.own, rates, room.fit("spots", int(count))
-    )
+    capacity = room.fit("spots", int(count))
+    spots, worthy, count = _spots(around, promising, shapes.own, rates, capacity)
     found = _listed(spots, worthy, room.fit("worthy", int(count)))
     if pruning == "none":
-        return found
+        return Pruned(found, found.image < len(images), int(count))
     # Most are dominated by a close neighbour; only the others are compared with all.
-    for name, window in (("near", near), ("all", shapes)):
-        kept, count = _undominated(spots, found, window, by_set=pruning == "safe")
-        found = _shortened(found, kept, room.fit(name, int(count)))
-    return found
+    kept, count = _undominated(spots, found, near, by_set=pruning == "safe")
+    found = shorten(Pruned(found, kept, int(count)), room.fit("near", int(count), least=512))
+    kept, count = _undominated(spots, found, shapes, by_set=pruning == "safe")
+    return Pruned(found, kept, int(count))
 
 
 @lru_cache(maxsize=64)
@@ -192,6 +213,11 @@ def _listed(spots: _Spots, worthy: Array, capacity: int) -> Candidates:
     spot, kind = jnp.nonzero(worthy, size=capacity, fill_value=PAST)
     image, row, column = (take(v, spot, PAST) for v in (spots.image, spots.row, spots.column))
     return Candidates(image, row, column, kind.astype(jnp.int32))
+
+
+def shorten(pruned: Pruned, capacity: int) -> Candidates:
+    """Return the candidates that are kept, in arrays of the given size."""
+    return _shortened(pruned.found, pruned.kept, capacity)
 
 
 @partial(jax.jit, static_argnames="capacity")

@@ -5,6 +5,7 @@ wiring them takes less time than a few sweeps of messages; the generic builder o
 take longer than everything else together.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -17,10 +18,10 @@ from mam.factors.base import Leaf
 from mam.vision.candidates import PAST, Candidates, Room, take
 from mam.vision.parts import Parts
 
-# ON and OFF pixels stand in three rectangles each: up to 4, up to 16, and more candidates.
-_WIDTHS = (4, 16)
-# The wider, the fewer pixels; but their number varies more between images.
-_HEIGHTS = (64, 128, 32)
+# ON and OFF pixels stand in four rectangles each: up to 4, 16, 48, and more candidates.
+_WIDTHS = (4, 16, 48)
+# The wider, the fewer pixels.
+_HEIGHTS = (64, 128, 32, 8)
 _KINDS = 2 * (len(_WIDTHS) + 1)
 
 
@@ -64,15 +65,40 @@ def build_cover(
     room: Room,
 ) -> Cover:
     """Wire candidates and pixels."""
-    sizes = sizes.astype(np.int32)
-    edges, found = _edges(images, candidates, _pixel_lists(parts), sizes)
-    *counts, degree = np.asarray(found).tolist()
-    widths = (*_WIDTHS, room.fit("degree", degree, least=4 * _WIDTHS[-1]))
-    shapes = tuple(
+    edges, counts = find_edges(images, sizes, candidates, parts)
+    return wire(candidates, edges, sizes, len(parts), rectangle_shapes([counts], room))
+
+
+def find_edges(
+    images: Bool[np.ndarray, "images rows cols"],
+    sizes: Int[np.ndarray, "images 2"],
+    candidates: Candidates,
+    parts: Parts,
+) -> "tuple[Edges, list[int]]":
+    """List the edges, and what ``rectangle_shapes`` wants to know about them."""
+    edges, counts = _edges(images, candidates, _pixel_lists(parts), sizes.astype(np.int32))
+    return edges, np.asarray(counts).tolist()
+
+
+def rectangle_shapes(counts: Sequence[Sequence[int]], room: Room) -> tuple[tuple[int, int], ...]:
+    """Return shapes of rectangles that hold the pixels of any of several batches."""
+    *most, degree = np.max(np.asarray(counts), 0).tolist()
+    widths = (*_WIDTHS, room.fit("degree", degree, least=2 * _WIDTHS[-1]))
+    return tuple(
         (room.fit(f"pixels {i}", count, least=_HEIGHTS[i % len(widths)]), widths[i % len(widths)])
-        for i, count in enumerate(counts)
+        for i, count in enumerate(most)
     )
-    return _wire(candidates, edges, sizes, types=len(parts), shapes=shapes)
+
+
+def wire(
+    candidates: Candidates,
+    edges: "Edges",
+    sizes: Int[np.ndarray, "images 2"],
+    types: int,
+    shapes: tuple[tuple[int, int], ...],
+) -> Cover:
+    """Give every pixel a row of its rectangle and every edge a place in it."""
+    return _wire(candidates, edges, sizes.astype(np.int32), types=types, shapes=shapes)
 
 
 def _pixel_lists(parts: Parts) -> np.ndarray:
@@ -86,7 +112,7 @@ def _pixel_lists(parts: Parts) -> np.ndarray:
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
-class _Edges:
+class Edges:
     """Every pair of a candidate and one of its pixels, sorted by pixel."""
 
     order: Leaf  # (edges,): place in the unsorted list: candidate * size + pixel of the part
@@ -100,7 +126,7 @@ class _Edges:
 @jax.jit
 def _edges(
     images: Array, candidates: Candidates, offsets: Array, sizes: Array
-) -> tuple[_Edges, Int[Array, " counts"]]:
+) -> tuple[Edges, Int[Array, " counts"]]:
     """List the edges; count the pixels of each rectangle, and tell the highest degree."""
     count, rows, cols = images.shape
     size = take(sizes, candidates.image, 0)
@@ -120,7 +146,7 @@ def _edges(
     lit = take(images.ravel(), pixel, False)
     width = jnp.searchsorted(jnp.array(_WIDTHS), degree).astype(jnp.int32)
     rectangle = jnp.where(lit, 0, _KINDS // 2) + width
-    edges = _Edges(
+    edges = Edges(
         order,
         pixel // (rows * cols),
         first & (pixel < PAST),
@@ -136,12 +162,11 @@ def _edges(
 @partial(jax.jit, static_argnames=("types", "shapes"))
 def _wire(
     candidates: Candidates,
-    edges: _Edges,
+    edges: Edges,
     sizes: Array,
     types: int,
     shapes: tuple[tuple[int, int], ...],
 ) -> Cover:
-    """Give every pixel a row of its rectangle and every edge a place in it."""
     parent = edges.order // edges.size
     row = jnp.full(len(parent), PAST, jnp.int32)
     slot = row

@@ -10,7 +10,7 @@ the log likelihood of the image against that of no placement at all (:math:`g_p`
 "Symbol grounding with the sparsifier"; ``sparsifier_model`` writes that model down in full.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,8 +22,8 @@ from jaxtyping import Bool, Float, Int
 
 from mam.infer.restarts import restart_keys
 from mam.vision.binary import Images, as_binary, padded_batches
-from mam.vision.candidates import PRUNING, Candidates, Room, find_candidates
-from mam.vision.cover import build_cover
+from mam.vision.candidates import PRUNING, Candidates, Pruned, Room, prune, shorten
+from mam.vision.cover import Cover, Edges, find_edges, rectangle_shapes, wire
 from mam.vision.estimator import Estimator
 from mam.vision.explain import Explanation, Rates, explain
 from mam.vision.formal import cover_program, sparsifier_model
@@ -31,6 +31,10 @@ from mam.vision.parts import Noise, Parts
 
 # Images a device works on at once: an accelerator wants many, a core works best in its cache.
 _BATCH_ON_ACCELERATOR = 64
+_TOGETHER = 128  # batches that are explained in stages, in arrays of the same sizes
+
+# Numbers of the images, the images in one array, their own sizes: see padded_batches.
+Batch = tuple[np.ndarray, Bool[np.ndarray, "_ _ _"], Int[np.ndarray, "_ 2"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,19 +116,14 @@ class Sparsifier(Estimator):
         found: list[Placements | None] = [None] * len(binary)
         on_cpu = jax.default_backend() == "cpu"
         batches = list(padded_batches(binary, 1 if on_cpu else _BATCH_ON_ACCELERATOR))
-        # The fullest first: arrays of its sizes hold the others, and nothing is compiled twice.
+        # The fullest first: arrays of its sizes hold most of the others.
         batches.sort(key=lambda batch: -int(batch[1].sum()))
-
-        def work(batch: tuple) -> None:
-            numbers, canvas, sizes = batch
-            for place, answer in enumerate(self._explain(numbers, canvas, sizes, parts)):
-                found[numbers[place]] = answer
-
-        for batch in batches[:1]:
-            work(batch)
         # Two at a time: one image keeps a core busy, and a device never waits for the host.
         with ThreadPoolExecutor(2) as pool:
-            list(pool.map(work, batches[1:]))
+            for start in range(0, len(batches), _TOGETHER):
+                for numbers, answers in self._explained(batches[start:][:_TOGETHER], parts, pool):
+                    for number, answer in zip(numbers, answers, strict=False):
+                        found[number] = answer
         answers = [answer for answer in found if answer is not None]
         return self._bounded(binary, answers, parts) if self.bound else answers
 
@@ -151,25 +150,42 @@ class Sparsifier(Estimator):
             raise ValueError(f"damping must lie in [0, 1), not {self.damping}")
         return self.parts if isinstance(self.parts, Parts) else Parts.load(self.parts)
 
-    def _explain(
-        self, numbers: np.ndarray, canvas: np.ndarray, sizes: np.ndarray, parts: Parts
-    ) -> list[Placements]:
-        candidates = find_candidates(canvas, sizes, parts, self.pruning, self._room)
-        self._refuse_too_many(candidates, numbers)
-        cover = build_cover(canvas, sizes, candidates, parts, self._room)
-        noise = parts.noise
+    def _explained(
+        self, batches: list[Batch], parts: Parts, pool: ThreadPoolExecutor
+    ) -> Iterator[tuple[np.ndarray, list[Placements]]]:
+        """Explain several batches, in stages: arrays get the size that the largest needs."""
+        room = self._room
+
+        def pruned_of(batch: Batch) -> Pruned:
+            return prune(batch[1], batch[2], parts, self.pruning, room)
+
+        pruned = [pruned_of(batches[0]), *pool.map(pruned_of, batches[1:])]
+        capacity = room.fit("all", max(one.count for one in pruned))
+        listed = [shorten(one, capacity) for one in pruned]
+        for batch, candidates in zip(batches, listed, strict=True):
+            self._refuse_too_many(candidates, batch[0])
+        edges = list(pool.map(lambda b, c: find_edges(b[1], b[2], c, parts), batches, listed))
+        shapes = rectangle_shapes([counts for _, counts in edges], room)
+
+        def decide(batch: Batch, candidates: Candidates, edges: Edges) -> list[Placements]:
+            numbers, _, sizes = batch
+            cover = wire(candidates, edges, sizes, len(parts), shapes)
+            listed, answer = jax.device_get((candidates, self._chosen(cover, parts.noise)))
+            places = range(len(numbers))
+            return [_placements(listed, answer, at, sizes[at], parts.noise) for at in places]
+
+        answers = pool.map(decide, batches, listed, [some for some, _ in edges])
+        yield from ((batch[0], answer) for batch, answer in zip(batches, answers, strict=True))
+
+    def _chosen(self, cover: Cover, noise: Noise) -> Explanation:
         rates = (noise.gain, noise.loss, noise.prior, self.damping, self.jitter)
-        answer = explain(
+        return explain(
             cover,
             Rates(*(np.float32(rate) for rate in rates)),
             restart_keys(self.seed, self.restarts),
             self.iterations,
             self.exclusive,
         )
-        listed, answer = jax.device_get((candidates, answer))
-        return [
-            _placements(listed, answer, place, sizes[place], noise) for place in range(len(numbers))
-        ]
 
     def _refuse_too_many(self, candidates: Candidates, numbers: np.ndarray) -> None:
         if len(candidates.image) <= self.max_candidates:

@@ -19,6 +19,7 @@ from mam.vision.parts import Parts
 from mam.vision.poses import Poses, find_poses
 from mam.vision.sparsify import Placements
 from mam.vision.truth import neighbours_on_contours
+from tests.infer.test_compilations import compilations
 
 
 def row(number: int, level: str = "hard") -> PathfinderRow:
@@ -262,6 +263,19 @@ def test_bad_use_is_named(grouper: ContourGrouper) -> None:
         ContourGrouper(continuation="magic").predict([image])
     with pytest.raises(ValueError, match="image 0 is not a picture"):
         grouper.predict([np.full((9, 9), np.nan)])
+
+
+def test_images_share_their_compilations(
+    grouper: ContourGrouper, unseen: list[PathfinderRow]
+) -> None:
+    fresh = ContourGrouper(restarts=3)  # a number of starts that nobody has compiled yet
+    fresh.continuation_ = grouper.continuation_
+    with compilations() as names:
+        fresh.predict([r.clean for r in unseen])
+        first = len(names)
+        fresh.predict([r.clean for r in unseen[:5]])
+        fresh.predict([r.clean for r in unseen[6:]])
+    assert 1 <= first <= 12 and len(names) == first
 
 
 def test_discs_are_cut_out(grouper: ContourGrouper, unseen: list[PathfinderRow]) -> None:
