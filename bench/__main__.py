@@ -1,6 +1,6 @@
 """``make bench``: everything that is timed, in one run."""
 
-from bench import letters, rival, sparsifier, speed_data, sweeps
+from bench import contours, letters, rival, sparsifier, speed_data, sweeps
 
 
 def main() -> None:
@@ -8,6 +8,7 @@ def main() -> None:
     rival.main()
     speed_data.main()
     sparsifier.main()
+    contours.main()
     letters.main()
 
 

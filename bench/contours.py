@@ -7,8 +7,10 @@ import jax
 import numpy as np
 
 from mam.data import PathfinderRow, make_row, recipe
+from mam.data.curves import CurvesConfig, make_curves
 from mam.tasks.pathfinder import predict
 from mam.vision.contours import ContourGrouper
+from mam.vision.curves import CurveGrouper
 from mam.vision.pairs import find_pairs
 from mam.vision.poses import find_poses
 from mam.vision.sparsify import Sparsifier
@@ -54,6 +56,16 @@ def main(count: int | None = None) -> None:
     pair, _ = _timed(lambda: find_pairs(poses, 18.0))  # type: ignore
     for name, spent in (("sparsify", sparse), ("poses", pose), ("pairs", pair)):
         print(f"  {name}: {1e3 * spent / count:.2f} ms an image")
+    _curves(16)
+
+
+def _curves(count: int) -> None:
+    """Three ropes in a photograph of 896 x 672 px."""
+    photograph = CurvesConfig(rows=672, cols=896, curves=(3, 3), width=(10, 14), bend=0.006)
+    masks = [make_curves(photograph, 0, k).mask for k in range(count)]
+    grouper = CurveGrouper.load("curves")
+    spent, _ = _timed(lambda: [found.labels for found in grouper.predict(masks)])
+    print(f"curves, {count} masks of 896 x 672: {1e3 * spent / count:.0f} ms an image")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from mam.vision.chains import Chain, find_chains
 from mam.vision.poses import Poses
 
 _NEAR = 8.0  # px; a point farther than this from the middles of all strokes is on no curve
+_ABREAST = 2.0  # px; tips no farther than this from the nearest one are about as near
 _STEP = 0.5  # px between the points of a polyline when distances to it are measured
 
 Point = Shaped[np.ndarray, "2"] | Sequence[float | int]  # row and column
@@ -189,7 +190,10 @@ class Grouping(Grouped):
         return masks
 
     def stroke_at(self, point: Point, name: str = "the point") -> int:
-        """The stroke that a point marks: the end of a curve with its tip nearest, else any."""
+        """The stroke that a point marks: the end of a curve with its tip nearest, else any.
+
+        Of tips about as near, that of the curve with most strokes.
+        """
         at = self._inside(point, name)
         strokes = self.strokes
         if not len(strokes):
@@ -202,9 +206,15 @@ class Grouping(Grouped):
         sides = strokes.middle[near, None] + np.stack([-half, half], 1)
         tips = np.linalg.norm(sides - at, axis=2)
         used = self._used[near]
-        free = np.where(used, np.inf, tips).min(1)
         ends = used.sum(1) == 1
-        return int(near[np.lexsort((np.where(ends, free, far[near]), ~ends))[0]])
+        if not ends.any():
+            return int(near[far[near].argmin()])
+        free = np.where(used, np.inf, tips).min(1)
+        free[~ends] = np.inf
+        # Two ends at one place: the mark is on the longer curve.
+        size = np.bincount(self.group)[self.group[near]]
+        size[free > free.min() + _ABREAST] = 0
+        return int(near[np.lexsort((free, -size))[0]])
 
     @cached_property
     def _used(self) -> Bool[np.ndarray, "strokes 2"]:
