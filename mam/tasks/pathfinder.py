@@ -79,7 +79,9 @@ def predict(
         raise ValueError(f"input is one of {', '.join(INPUTS)}, not {input!r}")
     if input == "clean":
         if not all(isinstance(row, PathfinderRow) for row in rows):
-            raise ValueError("published rows have no picture without markers: use the input `image`")
+            raise ValueError(
+                "published rows have no picture without markers: use the input `image`"
+            )
         markers = [np.asarray(row.markers) for row in rows]
         found = grouper.predict([row.clean for row in rows if isinstance(row, PathfinderRow)])
     else:
