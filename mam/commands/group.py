@@ -121,11 +121,13 @@ def as_json_text(found: "Drawing", png: Path, svg: Path | None) -> str:
 
     import numpy as np
 
+    from mam.tasks.drawing import line_length
+
     curves = [
         {
             "number": number,
             "closed": bool(len(line) > 2 and (line[0] == line[-1]).all()),
-            "length": round(float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum()), 1),
+            "length": round(line_length(line), 1),
             "points": np.round(line, 2).tolist(),
         }
         for number, line in enumerate(found.lines, 1)

@@ -10,6 +10,8 @@ import typer
 from mam.commands.progress import progress_bar
 
 if TYPE_CHECKING:
+    from mam.vision.contours import ContourGrouper
+    from mam.vision.curves import CurveGrouper
     from mam.vision.learning import Images, LearnedParts, PartLearningConfig
     from mam.vision.parts import Noise
 
@@ -96,8 +98,6 @@ def contours(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Learn from contours whose strokes are known in order how strokes continue each other."""
-    import json
-
     from mam.data.whole import check_folder
     from mam.tasks.pathfinder import fit
     from mam.vision.contours import ContourGrouper
@@ -109,16 +109,7 @@ def contours(
     start = time.perf_counter()
     with progress_bar("learning contours", images, "images") as advance:
         fit(data, grouper, images, advance)
-    grouper.save(out)
-    learned = grouper.provenance_
-    spent = time.perf_counter() - start
-    if as_json:
-        typer.echo(json.dumps({"out": str(out), **learned, "seconds": round(spent, 2)}))
-        return
-    typer.echo(
-        f"{out}: {learned['neighbours']:,} pairs of neighbours on the contours of "
-        f"{learned['images']:,} images, {spent:.1f} s"
-    )
+    _save_grouper(grouper, out, start, "pairs of neighbours on the contours of", as_json)
 
 
 @learn.command()
@@ -129,8 +120,6 @@ def curves(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Learn from generated curves how they continue through crossings and over gaps."""
-    import json
-
     from mam.data.whole import check_folder
     from mam.tasks.curves import fit
     from mam.vision.curves import CurveGrouper
@@ -139,6 +128,15 @@ def curves(
     start = time.perf_counter()
     with progress_bar("learning curves", count, "images") as advance:
         grouper = fit(CurveGrouper(), count, seed, advance)
+    _save_grouper(grouper, out, start, "known continuations of strands in", as_json)
+
+
+def _save_grouper(
+    grouper: "ContourGrouper | CurveGrouper", out: Path, start: float, what: str, as_json: bool
+) -> None:
+    """Write a model, and say from how many neighbours (``what``) it was learned."""
+    import json
+
     grouper.save(out)
     learned = grouper.provenance_
     spent = time.perf_counter() - start
@@ -146,8 +144,7 @@ def curves(
         typer.echo(json.dumps({"out": str(out), **learned, "seconds": round(spent, 2)}))
         return
     typer.echo(
-        f"{out}: {learned['neighbours']:,} known continuations of strands in "
-        f"{learned['images']:,} images, {spent:.1f} s"
+        f"{out}: {learned['neighbours']:,} {what} {learned['images']:,} images, {spent:.1f} s"
     )
 
 

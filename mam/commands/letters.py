@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mam.commands.evaluate import Data, Json, Limit
+from mam.commands.evaluate import Data, Json, Limit, row_count
 from mam.commands.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -110,13 +110,11 @@ def cabc(
     as_json: Json = False,
 ) -> None:
     """Are two markers on the same letter? Measure on a cABC data set."""
-    from mam.data import count_rows, layout_of
     from mam.tasks.cabc import evaluate
     from mam.vision.finder import ObjectFinder
 
     finder = ObjectFinder.load(model, preset=preset.value)
-    total = count_rows(data) if layout_of(data) == "parquet" else 0
-    with progress_bar("evaluating", min(total, limit or total)) as advance:
+    with progress_bar("evaluating", row_count(data, limit)) as advance:
         report = evaluate(data, finder, limit, advance)
     typer.echo(report.as_json() if as_json else report.as_text())
 

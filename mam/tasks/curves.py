@@ -1,16 +1,16 @@
 """Crossing curves: which pixels belong to which, measured by Dice."""
 
 import time
-from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
 from jaxtyping import Bool, Shaped
 from scipy.optimize import linear_sum_assignment
 
-from mam.data import CurvesRow, rows_of
+from mam.data import CurvesRow
 from mam.data.curves import LEVELS, make_courses
 from mam.tasks.report import Advance, Report
+from mam.tasks.rows import rows_of_kind
 from mam.vision.curves import CurveGrouper
 
 COLUMNS = ("mask", "gaps")
@@ -69,7 +69,7 @@ def evaluate(
     errors: list[int] = []
     skipped: dict[int, str] = {}
     seconds, done = 0.0, 0
-    rows = islice(_rows(source), limit)
+    rows = islice(rows_of_kind(source, CurvesRow, "image of curves"), limit)
     while some := list(islice(rows, _BATCH)):
         masks = [_mask(row, column, source, number) for number, row in enumerate(some, done)]
         begin = time.perf_counter()
@@ -98,11 +98,3 @@ def _mask(row: CurvesRow, column: str, source: str, number: int) -> Bool[np.ndar
     if found is None:
         raise ValueError(f"{source}: row {number} has no column {column!r}; use 'mask'")
     return found
-
-
-def _rows(source: str) -> Iterator[CurvesRow]:
-    """The rows of a data set, each of which must be of curves."""
-    for number, row in enumerate(rows_of(source)):
-        if not isinstance(row, CurvesRow):
-            raise ValueError(f"{source}: row {number} is no image of curves")
-        yield row

@@ -54,7 +54,7 @@ def group_drawing(
         found = _contours(ink, chosen, look.length, bound, markers)
     else:
         found = _curves(ink, chosen, bound, markers)
-    order = sorted(found.lines, key=lambda line: -_length(line))
+    order = sorted(found.lines, key=line_length, reverse=True)
     words = ink.assumed + (f"; {'short strokes' if look.short else 'continuous lines'}")
     return replace(found, picture=picture, lines=order, assumed=words, markers=markers or ())
 
@@ -103,7 +103,8 @@ def _resized(contrast: UInt8[np.ndarray, "rows cols"], scale: float) -> UInt8[np
     return np.asarray(image)
 
 
-def _length(line: Float[np.ndarray, "_ 2"]) -> float:
+def line_length(line: Float[np.ndarray, "_ 2"]) -> float:
+    """Return the length of a polyline, px."""
     return float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())
 
 

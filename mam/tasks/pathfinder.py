@@ -1,17 +1,18 @@
 """The pathfinder challenge: are two markers on the same broken contour?"""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int, UInt8
 
-from mam.data import PathfinderRow, rows_of
+from mam.data import PathfinderRow
 from mam.data.markers import find_discs
 from mam.data.published import PublishedPathfinderRow
 from mam.tasks.report import Advance, Report
+from mam.tasks.rows import rows_of_kind
 from mam.vision.contours import ContourGrouper
 from mam.vision.grouping import Grouping, Same
 from mam.vision.hidden import under_discs
@@ -48,7 +49,7 @@ def fit(
     advance: Advance = lambda count: None,
 ) -> ContourGrouper:
     """Learn from the first ``count`` rows of a data set."""
-    found = list(islice(_rows(source), count))
+    found = list(islice(rows_of_kind(source, Row, "pathfinder image"), count))
     rows = [row for row in found if isinstance(row, PathfinderRow)]
     if not found:
         raise ValueError(f"{source}: no rows, so there is nothing to learn from")
@@ -143,7 +144,7 @@ def evaluate(
     errors: list[int] = []
     skipped: dict[int, str] = {}
     seconds, done = 0.0, 0
-    rows = islice(_rows(source), limit)
+    rows = islice(rows_of_kind(source, Row, "pathfinder image"), limit)
     while some := list(islice(rows, _BATCH)):
         begin = time.perf_counter()
         answers = predict(some, grouper, input)
@@ -158,11 +159,3 @@ def evaluate(
     answered = done - len(skipped)
     accuracy = 1 - len(errors) / answered if answered else 0.0
     return Report({"accuracy": accuracy}, answered, seconds, tuple(errors), skipped)
-
-
-def _rows(source: str) -> Iterator[Row]:
-    """The rows of a data set, each of which must be a pathfinder image."""
-    for number, row in enumerate(rows_of(source)):
-        if not isinstance(row, Row):
-            raise ValueError(f"{source}: row {number} is no pathfinder image")
-        yield row

@@ -9,6 +9,7 @@ Images = np.ndarray | Sequence[np.ndarray]  # (images, rows, cols), or images of
 
 # Sides are rounded up to multiples of this, so that images of many sizes share few shapes.
 _GRAIN = 64
+_OFF = np.bool_(False)
 
 
 def as_binary(
@@ -44,11 +45,12 @@ def as_binary(
 
 
 def padded_batches(
-    images: Sequence[Bool[np.ndarray, "_ _"]], size: int
-) -> Iterator[tuple[np.ndarray, Bool[np.ndarray, "size rows cols"], Int[np.ndarray, "size 2"]]]:
+    images: Sequence[Shaped[np.ndarray, "_ _"]], size: int, blank: np.generic = _OFF
+) -> Iterator[tuple[np.ndarray, Shaped[np.ndarray, "size rows cols"], Int[np.ndarray, "size 2"]]]:
     """Group images of similar size: their numbers, the images in one array, their own sizes.
 
-    Every array holds ``size`` images; the last ones of a group may be blank.
+    Every array holds ``size`` images of the type of ``blank``, which is what is beyond them; the
+    last ones of a group may be blank.
     """
     shapes = np.array([image.shape for image in images]).reshape(-1, 2)
     rounded = -(-shapes // _GRAIN) * _GRAIN
@@ -56,7 +58,7 @@ def padded_batches(
         members = np.flatnonzero((rounded == shape).all(1))
         for start in range(0, len(members), size):
             numbers = members[start : start + size]
-            canvas = np.zeros((size, *shape), bool)
+            canvas = np.full((size, *shape), blank)
             for place, number in enumerate(numbers):
                 rows, cols = shapes[number]
                 canvas[place, :rows, :cols] = images[number]

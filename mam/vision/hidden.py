@@ -66,9 +66,12 @@ def under_discs(
     return Hidden(centres.astype(float), -doubt)
 
 
+def _angles() -> Float[np.ndarray, " directions"]:
+    return np.arange(_DIRECTIONS) * (2 * np.pi / _DIRECTIONS)
+
+
 def _ways() -> Float[np.ndarray, "directions 2"]:
-    angle = np.arange(_DIRECTIONS) * (2 * np.pi / _DIRECTIONS)
-    return np.stack([np.sin(angle), np.cos(angle)], 1)
+    return np.stack([np.sin(_angles()), np.cos(_angles())], 1)
 
 
 def add_hidden(
@@ -89,21 +92,20 @@ def add_hidden(
     at = np.concatenate([np.zeros((0, 2)), *(some.points for some in hidden)])
     preference = np.concatenate([np.zeros(0), *(some.directions.ravel() for some in hidden)])
     reach = _TO_MIDDLE * float(np.median(poses.length)) if len(poses) else 0.0
-    angle = np.arange(_DIRECTIONS) * (2 * np.pi / _DIRECTIONS)
     step = reach * _ways()
     turned = _poses(
         np.repeat(image, _DIRECTIONS),
         (at[:, None] + step).reshape(-1, 2),
-        np.tile(angle, len(at)),
+        np.tile(_angles(), len(at)),
         2 * reach,
     )
-    pairs = find_pairs(joined_poses([poses, turned]), continuation.reach)
+    together = joined_poses([poses, turned])
+    pairs = find_pairs(together, continuation.reach)
     count = len(poses)
     # The stroke is entered at its far end, which its direction points to.
     pairs = pairs.take((pairs.pose[:, 0] < count) & (pairs.pose[:, 1] >= count))
     pairs = pairs.take(pairs.side[:, 1] == 1)
-    score = continuation.log_odds(joined_poses([poses, turned]), pairs)
-    score = score + preference[pairs.pose[:, 1] - count]
+    score = continuation.log_odds(together, pairs) + preference[pairs.pose[:, 1] - count]
     real, marker = pairs.pose[:, 0], (pairs.pose[:, 1] - count) // _DIRECTIONS
     order = np.lexsort((-score, pairs.side[:, 0], real, marker))
     names = np.stack([marker, real, pairs.side[:, 0]], 1)[order]

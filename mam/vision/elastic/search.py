@@ -1,6 +1,6 @@
 """From images to candidates: forward pass, matching, and rounds of refitting the best ones."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from mam.vision.binary import padded_batches
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.forward import (
     Chunk,
@@ -23,7 +24,7 @@ from mam.vision.elastic.pairs import PairConfig, pair_scores
 from mam.vision.elastic.refit import refitted
 from mam.vision.elastic.variants import VariantConfig, with_variants
 
-_GRAIN = 64  # sides of images are padded to multiples of this
+_PAST = np.int8(-1)  # beyond an image everything is OFF
 _BATCH_ON_ACCELERATOR = 16
 _WEIGHT_SHIFT = 20.0  # a vertex on evidence of minus this has no say in where its graph goes
 
@@ -103,26 +104,11 @@ class Found(NamedTuple):
 def search(states: Sequence[Int[np.ndarray, "_ _"]], library: Library) -> list[Found]:
     """Find candidates for images whose pixels are 1 (ON), -1 (OFF) or 0 (unknown)."""
     found: list[Found | None] = [None] * len(states)
-    for numbers, batch in _batches(states):
+    size = 1 if jax.default_backend() == "cpu" else _BATCH_ON_ACCELERATOR
+    for numbers, batch, _ in padded_batches(states, size, blank=_PAST):
         for number, one in zip(numbers, _search(batch, library), strict=False):
             found[number] = one
     return [one for one in found if one is not None]
-
-
-def _batches(states: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Numbers of images and the images in one array; beyond them everything is OFF."""
-    size = 1 if jax.default_backend() == "cpu" else _BATCH_ON_ACCELERATOR
-    shapes = np.array([state.shape for state in states]).reshape(-1, 2)
-    rounded = -(-shapes // _GRAIN) * _GRAIN
-    for shape in np.unique(rounded, axis=0):
-        members = np.flatnonzero((rounded == shape).all(1))
-        for start in range(0, len(members), size):
-            numbers = members[start : start + size]
-            batch = np.full((size, *shape), -1, np.int8)
-            for place, number in enumerate(numbers):
-                rows, cols = shapes[number]
-                batch[place, :rows, :cols] = states[number]
-            yield numbers, batch
 
 
 class _State(NamedTuple):

@@ -1,0 +1,14 @@
+"""Rows of one kind: what a task reads from a data set."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from mam.data import rows_of
+
+
+def rows_of_kind(source: str, kind: Any, what: str) -> Iterator[Any]:
+    """The rows of a data set, each of which must be of a class, or of one of a union."""
+    for number, row in enumerate(rows_of(source)):
+        if not isinstance(row, kind):
+            raise ValueError(f"{source}: row {number} is no {what}")
+        yield row
