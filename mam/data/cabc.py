@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Int, UInt8
 
 from mam.data.letters import LETTERS, load_faces
-from mam.data.raster import Shapes, disc_sprite, distance_to, fill
+from mam.data.raster import Shapes, disc_sprite, distance_to, fill, grown
 from mam.data.schema import CabcRow
 from mam.data.warp import (
     Distortion,
@@ -98,8 +98,7 @@ def _silhouette(letter: _Letter, dilation: int) -> _Mask:
     """The dilated letter on a grid of _CELL px; it begins `dilation` before the corner."""
     rows, cols = (size + size % _CELL for size in extent(letter.shapes))
     coarse = fill(letter.shapes, (rows, cols), 1 / _CELL)
-    reach = dilation / _CELL
-    return distance_to(np.pad(coarse, int(np.ceil(reach)))) <= reach
+    return grown(coarse, dilation / _CELL)
 
 
 def _spots(config: CabcConfig, rng: np.random.Generator) -> tuple[_Spot, _Spot]:
@@ -140,8 +139,17 @@ def _pair(
     return pair if config.least_overlap <= share < config.most_overlap else None
 
 
+def _apart(letters: _Pair, gap: int) -> bool:
+    """Whether the letters' boxes are more than a gap apart, so that no drawing is needed."""
+    corner = np.array([letter.corner for letter in letters])
+    far = corner + [extent(letter.shapes) for letter in letters]
+    return bool((corner.max(0) - far.min(0) > gap).any())
+
+
 def _overlaps(letters: _Pair, dilation: int) -> list[float]:
     """Share of each dilated letter that the other one covers."""
+    if _apart(letters, 2 * (dilation + 2 * _CELL)):
+        return [0.0, 0.0]
     one, two = (_silhouette(letter, dilation) for letter in letters)
     here, there = ([place // _CELL for place in letter.corner] for letter in letters)
     top, left = max(here[0], there[0]), max(here[1], there[1])
