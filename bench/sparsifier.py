@@ -7,7 +7,7 @@ import numpy as np
 
 from bench.timing import seconds
 from mam.data import make_row, recipe
-from mam.vision.binary import padded_batches
+from mam.vision.binary import as_states, padded_batches
 from mam.vision.candidates import Room, find_candidates
 from mam.vision.cover import build_cover
 from mam.vision.parts import Parts
@@ -28,7 +28,9 @@ def main(count: int = 128) -> None:
         score = np.mean([one.score for one in found])
         print(f"  {restarts} restarts: {count / spent:.1f} images/s, mean score {score:.1f}")
     size = 1 if jax.default_backend() == "cpu" else 64
-    _, canvas, sizes = next(padded_batches(images, size))
+    _, canvas, sizes = next(
+        padded_batches([as_states(image) for image in images], size, np.int8(0))
+    )
     room = Room()
     candidates = find_candidates(canvas, sizes, parts, "strong", room)
     prune = seconds(lambda: find_candidates(canvas, sizes, parts, "strong", room))

@@ -14,12 +14,11 @@ from mam.data.published import PublishedPathfinderRow
 from mam.tasks.report import Advance, Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.contours import ContourGrouper
+from mam.vision.discs import lift_discs
 from mam.vision.grouping import Grouping, Same
-from mam.vision.hidden import under_discs
 
 INPUTS = ("clean", "image")
 _STROKE = 5.0  # px from a stroke's start to its other end (facts: the generator's length)
-_DISC = 6.0  # px around a marker in which its disc and the blur of its border are
 _BATCH = 512  # rows read and answered at a time
 
 
@@ -74,7 +73,7 @@ def predict(
     """Answer every row: are its markers on one contour?
 
     With ``input="clean"`` markers are given and not in the picture (the paper's protocol), with
-    ``input="image"`` they are found in it and cut out; what they hide is left to the model.
+    ``input="image"`` they are found in it and lifted; what they hide is left to the model.
     """
     if input not in INPUTS:
         raise ValueError(f"input is one of {', '.join(INPUTS)}, not {input!r}")
@@ -96,10 +95,9 @@ def group_marked(
     markers: Sequence[Int[np.ndarray, "_ 2"]],
     grouper: ContourGrouper,
 ) -> list[Grouping]:
-    """Group images with discs in them: these are cut out, and hide the ends of contours."""
-    both = list(zip(images, markers, strict=True))
-    hidden = [under_discs(image, at, _DISC) for image, at in both]
-    return grouper.predict([without_discs(image, at) for image, at in both], hidden)
+    """Group images with discs in them: these are lifted, and hide the ends of contours."""
+    lifted = [lift_discs(image, at) for image, at in zip(images, markers, strict=True)]
+    return grouper.predict([one.image for one in lifted], [one.hidden for one in lifted])
 
 
 def _found_markers(image: UInt8[np.ndarray, "rows cols"]) -> Int[np.ndarray, "_ 2"]:
@@ -117,20 +115,6 @@ def _answer(found: Grouping, markers: Int[np.ndarray, "_ 2"]) -> Same | Unanswer
         return found.same(markers[0], markers[1])
     except ValueError as error:
         return Unanswered(str(error))
-
-
-def without_discs(
-    image: UInt8[np.ndarray, "rows cols"], centres: Int[np.ndarray, "_ 2"]
-) -> UInt8[np.ndarray, "rows cols"]:
-    """Return the image with everything under the markers OFF."""
-    left = image.copy()
-    reach = int(_DISC)
-    for row, col in centres:
-        top, start = max(row - reach, 0), max(col - reach, 0)
-        window = left[top : row + reach + 1, start : col + reach + 1]
-        rows, cols = np.ogrid[: window.shape[0], : window.shape[1]]
-        window[np.hypot(rows + top - row, cols + start - col) <= _DISC] = 0
-    return left
 
 
 def evaluate(

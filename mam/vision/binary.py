@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from jaxtyping import Bool, Int, Shaped
+from jaxtyping import Bool, Int, Int8, Shaped
 
 Images = np.ndarray | Sequence[np.ndarray]  # (images, rows, cols), or images of any sizes
 
 # Sides are rounded up to multiples of this, so that images of many sizes share few shapes.
 _GRAIN = 64
-_OFF = np.bool_(False)
 
 
 def as_binary(
@@ -44,8 +43,20 @@ def as_binary(
     return pixels != 0
 
 
+def as_states(
+    on: Bool[np.ndarray, "rows cols"], unknown: Bool[np.ndarray, "rows cols"] | None = None
+) -> Int8[np.ndarray, "rows cols"]:
+    """What is known of each pixel: 1 ON, -1 OFF, 0 nothing.
+
+    >>> as_states(np.array([[True, False, True]]), np.array([[False, False, True]])).tolist()
+    [[1, -1, 0]]
+    """
+    states = np.where(on, np.int8(1), np.int8(-1))
+    return states if unknown is None else np.where(unknown, np.int8(0), states)
+
+
 def padded_batches(
-    images: Sequence[Shaped[np.ndarray, "_ _"]], size: int, blank: np.generic = _OFF
+    images: Sequence[Shaped[np.ndarray, "_ _"]], size: int, blank: np.generic
 ) -> Iterator[tuple[np.ndarray, Shaped[np.ndarray, "size rows cols"], Int[np.ndarray, "size 2"]]]:
     """Group images of similar size: their numbers, the images in one array, their own sizes.
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int, UInt32
+from jaxtyping import Array, Bool, Int, Int8, UInt32
 
 from mam.factors.base import Leaf
 from mam.vision.parts import Parts
@@ -77,14 +77,14 @@ class _Spots:
     row: Leaf  # (spots,)
     column: Leaf  # (spots,)
     number: Leaf  # (images, rows, cols): of the spot at each position; past the end: none
-    off: Leaf  # (words, spots): OFF pixels around the spot; outside the image is neither
+    off: Leaf  # (words, spots): OFF pixels around the spot; what is outside or unknown is neither
     on: Leaf  # (words, spots)
     covered: Leaf  # (spots, types): number of ON pixels under each part
     spilled: Leaf  # (spots, types): number of OFF pixels
 
 
 def find_candidates(
-    images: Bool[np.ndarray, "images rows cols"],
+    states: Int8[np.ndarray, "images rows cols"],
     sizes: Int[np.ndarray, "images 2"],
     parts: Parts,
     pruning: str,
@@ -92,9 +92,10 @@ def find_candidates(
 ) -> Candidates:
     """List the placements that may be ON in a best explanation of each image.
 
-    ``images`` are padded to one shape, ``sizes`` are their own; a part is placed by its middle.
+    ``states`` are 1 (ON), -1 (OFF) or 0 (unknown), of images padded to one shape, ``sizes`` are
+    their own; a part is placed by its middle.
     """
-    pruned = prune(images, sizes, parts, pruning, room)
+    pruned = prune(states, sizes, parts, pruning, room)
     return shorten(pruned, room.fit("all", pruned.count))
 
 
@@ -107,7 +108,7 @@ class Pruned(NamedTuple):
 
 
 def prune(
-    images: Bool[np.ndarray, "images rows cols"],
+    states: Int8[np.ndarray, "images rows cols"],
     sizes: Int[np.ndarray, "images 2"],
     parts: Parts,
     pruning: str,
@@ -119,13 +120,13 @@ def prune(
     loss = noise.loss if pruning == "strong" else 0.0
     rates = np.array([noise.gain, loss, noise.prior], np.float32)
     least = int(-noise.prior // noise.gain) + 1
-    look = _look(images, sizes.astype(np.int32), np.int16(least), side=parts.side)
+    look = _look(states, sizes.astype(np.int32), np.int16(least), side=parts.side)
     around, promising, count = look
     capacity = room.fit("spots", int(count))
     spots, worthy, count = _spots(around, promising, shapes.own, rates, capacity)
     found = _listed(spots, worthy, room.fit("worthy", int(count)))
     if pruning == "none":
-        return Pruned(found, found.image < len(images), int(count))
+        return Pruned(found, found.image < len(states), int(count))
     # Most are dominated by a close neighbour; only the others are compared with all.
     kept, count = _undominated(spots, found, near, by_set=pruning == "safe")
     found = shorten(Pruned(found, kept, int(count)), room.fit("near", int(count), least=512))
@@ -176,17 +177,17 @@ def _count(words: UInt32[Array, "words *rest"]) -> Int[Array, "*rest"]:
 
 
 @partial(jax.jit, static_argnames="side")
-def _look(images: Array, sizes: Array, least: Array, side: int) -> tuple[Array, Array, Array]:
+def _look(states: Array, sizes: Array, least: Array, side: int) -> tuple[Array, Array, Array]:
     """Pack the neighbourhoods; tell which, and how many, have the ``least`` ON pixels.
 
     Any placement needs these. Here and below, counts come with what they count: a sum of its own
     would be one more compilation.
     """
-    _, rows, cols = images.shape
+    _, rows, cols = states.shape
     inside = jnp.arange(rows)[:, None] < sizes[:, 0, None, None]
     inside &= jnp.arange(cols) < sizes[:, 1, None, None]
-    on = _neighbourhoods(images & inside, side)
-    off = _neighbourhoods(~images & inside, side)
+    on = _neighbourhoods((states > 0) & inside, side)
+    off = _neighbourhoods((states < 0) & inside, side)
     promising = (_count(on) >= least) & inside
     return jnp.stack([on, off]), promising, jnp.sum(promising)
 

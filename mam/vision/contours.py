@@ -131,12 +131,18 @@ class ContourGrouper(Estimator):
         if hidden is not None and len(hidden) != len(weights):
             raise ValueError(f"{len(weights)} images, but hidden strokes for {len(hidden)}")
         self._fitted()
+        unknown = None
+        if hidden is not None:
+            unknown = [one.covered(w.shape) for one, w in zip(hidden, weights, strict=True)]
         batches = [slice(start, start + _BATCH) for start in range(0, len(weights), _BATCH)]
         found: list[Grouping] = []
         # One thread sparsifies the next images while this one groups the last.
         with ThreadPoolExecutor(1) as ahead:
             sparsified = ahead.map(
-                lambda some: self._poses(weights[some], parts, self.seed), batches
+                lambda some: self._poses(
+                    weights[some], parts, self.seed, unknown and unknown[some]
+                ),
+                batches,
             )
             for some, poses in zip(batches, sparsified, strict=True):
                 covered = None if hidden is None else hidden[some]
@@ -158,9 +164,16 @@ class ContourGrouper(Estimator):
             for number, image in enumerate(images)
         ]
 
-    def _poses(self, weights: list[np.ndarray], parts: Parts, seed: int) -> Poses:
+    def _poses(
+        self,
+        weights: list[np.ndarray],
+        parts: Parts,
+        seed: int,
+        unknown: Sequence[Bool[np.ndarray, "_ _"]] | None = None,
+    ) -> Poses:
         self._sparsifier.set_params(parts=parts, restarts=self.restarts, seed=seed)
-        return find_poses(weights, self._sparsifier.transform([w > 0 for w in weights]), parts)
+        placements = self._sparsifier.transform([w > 0 for w in weights], unknown)
+        return find_poses(weights, placements, parts, unknown)
 
     def _grouped(
         self,

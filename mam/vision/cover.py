@@ -12,7 +12,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Int, Int8
 
 from mam.factors.base import Leaf
 from mam.vision.candidates import PAST, Candidates, Room, take
@@ -58,25 +58,25 @@ class Cover:
 
 
 def build_cover(
-    images: Bool[np.ndarray, "images rows cols"],
+    states: Int8[np.ndarray, "images rows cols"],
     sizes: Int[np.ndarray, "images 2"],
     candidates: Candidates,
     parts: Parts,
     room: Room,
 ) -> Cover:
     """Wire candidates and pixels."""
-    edges, counts = find_edges(images, sizes, candidates, parts)
+    edges, counts = find_edges(states, sizes, candidates, parts)
     return wire(candidates, edges, sizes, len(parts), rectangle_shapes([counts], room))
 
 
 def find_edges(
-    images: Bool[np.ndarray, "images rows cols"],
+    states: Int8[np.ndarray, "images rows cols"],
     sizes: Int[np.ndarray, "images 2"],
     candidates: Candidates,
     parts: Parts,
 ) -> "tuple[Edges, list[int]]":
     """List the edges, and what ``rectangle_shapes`` wants to know about them."""
-    edges, counts = _edges(images, candidates, _pixel_lists(parts), sizes.astype(np.int32))
+    edges, counts = _edges(states, candidates, _pixel_lists(parts), sizes.astype(np.int32))
     return edges, np.asarray(counts).tolist()
 
 
@@ -125,17 +125,18 @@ class Edges:
 
 @jax.jit
 def _edges(
-    images: Array, candidates: Candidates, offsets: Array, sizes: Array
+    states: Array, candidates: Candidates, offsets: Array, sizes: Array
 ) -> tuple[Edges, Int[Array, " counts"]]:
     """List the edges; count the pixels of each rectangle, and tell the highest degree."""
-    count, rows, cols = images.shape
+    count, rows, cols = states.shape
     size = take(sizes, candidates.image, 0)
     place = jnp.stack([candidates.row, candidates.column], -1)[:, None]
     here = place + take(offsets, candidates.type, 0)
     known = (candidates.image < count)[:, None]
     known &= jnp.all((here >= 0) & (here < size[:, None]), -1)
     flat = (candidates.image[:, None] * rows + here[..., 0]) * cols + here[..., 1]
-    unsorted = jnp.where(known, flat, PAST).ravel()
+    flat = jnp.where(known, flat, PAST)
+    unsorted = jnp.where(take(states.ravel(), flat, 0) == 0, PAST, flat).ravel()
     order = jnp.argsort(unsorted).astype(jnp.int32)
     pixel = unsorted[order]
     first = jnp.concatenate([jnp.ones(1, bool), pixel[1:] != pixel[:-1]])
@@ -143,7 +144,7 @@ def _edges(
     rank = number - jax.lax.cummax(jnp.where(first, number, 0))
     run = jnp.cumsum(first) - 1
     degree = jnp.zeros(len(run), jnp.int32).at[run].add(1)[run]
-    lit = take(images.ravel(), pixel, False)
+    lit = take(states.ravel(), pixel, 0) > 0
     width = jnp.searchsorted(jnp.array(_WIDTHS), degree).astype(jnp.int32)
     rectangle = jnp.where(lit, 0, _KINDS // 2) + width
     edges = Edges(

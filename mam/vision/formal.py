@@ -10,6 +10,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from mam.factors import Or, Ragged
 from mam.graph import FactorGraph, GraphBuilder
+from mam.vision.binary import as_states
 from mam.vision.candidates import Candidates, Room, find_candidates
 from mam.vision.parts import Parts
 
@@ -28,16 +29,20 @@ class SparsifierModel:
 
 
 def sparsifier_model(
-    image: Bool[np.ndarray, "rows cols"], parts: Parts, pruning: str = "safe"
+    image: Bool[np.ndarray, "rows cols"],
+    parts: Parts,
+    pruning: str = "safe",
+    unknown: Bool[np.ndarray, "rows cols"] | None = None,
 ) -> SparsifierModel:
-    """Write down the sparsifier of one image.
+    """Write down the sparsifier of one image; pixels that are ``unknown`` have no evidence.
 
     >>> model = sparsifier_model(np.ones((1, 5), bool), Parts(np.ones((1, 3, 3), bool)))
     >>> model.graph.states.size  # no placement covers 4 pixels, the least that pays for one
     0
     """
     sizes = np.array([image.shape], np.int32)
-    listed = find_candidates(image[None], sizes, parts, pruning, Room())
+    states = as_states(image, unknown)
+    listed = find_candidates(states[None], sizes, parts, pruning, Room())
     count = int(np.sum(np.asarray(listed.image) == 0))
     kind, row, column = (np.asarray(v)[:count] for v in (listed.type, listed.row, listed.column))
     candidates = Candidates(np.zeros(count, np.int32), row, column, kind)
@@ -49,10 +54,10 @@ def sparsifier_model(
     pixels = builder.variables("pixel", len(places))
     offsets = np.append(starts, len(order))
     builder.add("explained", Or.of(Ragged(parent[order], offsets), pixels))
-    lit = image.ravel()[places]
+    values = np.array([-parts.noise.loss, 0.0, parts.noise.gain])
     evidence = {
         "part": np.full(count, parts.noise.prior),
-        "pixel": np.where(lit, parts.noise.gain, -parts.noise.loss),
+        "pixel": values[states.ravel()[places] + 1],
     }
     return SparsifierModel(builder.build(), evidence, candidates)
 

@@ -54,11 +54,15 @@ def joined_poses(several: Sequence[Poses]) -> Poses:
 
 
 def find_poses(
-    images: Sequence[Shaped[np.ndarray, "_ _"]], placements: Sequence[Placements], parts: Parts
+    images: Sequence[Shaped[np.ndarray, "_ _"]],
+    placements: Sequence[Placements],
+    parts: Parts,
+    unknown: Sequence[Bool[np.ndarray, "_ _"]] | None = None,
 ) -> Poses:
     """Measure the pose of every placement on its image; several on one stroke become one.
 
-    ``images`` hold weights: 0 where OFF, grey values or 1 where ON.
+    ``images`` hold weights: 0 where OFF, grey values or 1 where ON. Where pixels are ``unknown``,
+    those of the part itself stand in for them.
 
     >>> image = np.zeros((9, 9))
     >>> image[4, 1:8] = 1
@@ -75,6 +79,10 @@ def find_poses(
     )
     window = _windows(parts)
     weight = _cut(images, image, row, column, window.shape[1]) * window[type_]
+    if unknown is not None:
+        hidden = _cut(unknown, image, row, column, window.shape[1]) > 0
+        own = np.pad(parts.masks, ((0, 0), (1, 1), (1, 1)))[type_]
+        weight = np.where(hidden, own * weight.max(initial=1.0), weight)
     mass, middle, spread = _moments(weight)
     # A line of n pixels has the second moment (n^2 - 1) / 12.
     (rows, both, cols) = spread

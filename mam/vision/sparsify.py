@@ -18,10 +18,10 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Int8
 
 from mam.infer.restarts import restart_keys
-from mam.vision.binary import Images, as_binary, padded_batches
+from mam.vision.binary import Images, as_binary, as_states, padded_batches
 from mam.vision.candidates import PRUNING, Candidates, Pruned, Room, prune, shorten
 from mam.vision.cover import Cover, Edges, find_edges, rectangle_shapes, wire
 from mam.vision.estimator import Estimator
@@ -33,8 +33,8 @@ from mam.vision.parts import Noise, Parts
 _BATCH_ON_ACCELERATOR = 64
 _TOGETHER = 128  # batches that are explained in stages, in arrays of the same sizes
 
-# Numbers of the images, the images in one array, their own sizes: see padded_batches.
-Batch = tuple[np.ndarray, Bool[np.ndarray, "_ _ _"], Int[np.ndarray, "_ 2"]]
+# Numbers of the images, their states in one array, their own sizes: see padded_batches.
+Batch = tuple[np.ndarray, Int8[np.ndarray, "_ _ _"], Int[np.ndarray, "_ 2"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,18 +106,19 @@ class Sparsifier(Estimator):
         """Do nothing: the parts are given. See ``learn_parts`` to learn them."""
         return self
 
-    def transform(self, images: Images) -> list[Placements]:
-        """Return the placements that explain each image."""
-        parts = self._checked()
-        binary = [
-            as_binary(image, self.threshold, f"image {number}")
-            for number, image in enumerate(images)
-        ]
-        found: list[Placements | None] = [None] * len(binary)
-        on_cpu = jax.default_backend() == "cpu"
-        batches = list(padded_batches(binary, 1 if on_cpu else _BATCH_ON_ACCELERATOR))
+    def transform(
+        self, images: Images, unknown: Sequence[Bool[np.ndarray, "_ _"]] | None = None
+    ) -> list[Placements]:
+        """Return the placements that explain each image.
+
+        ``unknown`` tells, by image, which pixels are hidden: covering one costs and gains nothing.
+        """
+        parts, states = self._checked(), self._states(images, unknown)
+        found: list[Placements | None] = [None] * len(states)
+        size = 1 if jax.default_backend() == "cpu" else _BATCH_ON_ACCELERATOR
+        batches = list(padded_batches(states, size, blank=np.int8(0)))
         # The fullest first: arrays of its sizes hold most of the others.
-        batches.sort(key=lambda batch: -int(batch[1].sum()))
+        batches.sort(key=lambda batch: -int((batch[1] > 0).sum()))
         # Two at a time: one image keeps a core busy, and a device never waits for the host.
         with ThreadPoolExecutor(2) as pool:
             for start in range(0, len(batches), _TOGETHER):
@@ -125,7 +126,7 @@ class Sparsifier(Estimator):
                     for number, answer in zip(numbers, answers, strict=False):
                         found[number] = answer
         answers = [answer for answer in found if answer is not None]
-        return self._bounded(binary, answers, parts) if self.bound else answers
+        return self._bounded(states, answers, parts) if self.bound else answers
 
     def fit_transform(self, images: Images, y: Any = None) -> list[Placements]:
         """The same as ``transform``."""
@@ -139,6 +140,19 @@ class Sparsifier(Estimator):
         if isinstance(placements, Placements):
             return draw_placements(placements, parts)
         return [draw_placements(one, parts) for one in placements]
+
+    def _states(
+        self, images: Images, unknown: Sequence[np.ndarray] | None
+    ) -> list[Int8[np.ndarray, "_ _"]]:
+        """Check the images; 1 is ON, -1 OFF, 0 unknown."""
+        named = [(f"image {number}", image) for number, image in enumerate(images)]
+        binary = [as_binary(image, self.threshold, name) for name, image in named]
+        if unknown is None:
+            return [as_states(image) for image in binary]
+        shapes, wanted = [mask.shape for mask in unknown], [image.shape for image in binary]
+        if shapes != wanted:
+            raise ValueError(f"unknown pixels are given for {shapes}, the images have {wanted}")
+        return [as_states(*both) for both in zip(binary, unknown, strict=True)]
 
     def _checked(self) -> Parts:
         if self.pruning not in PRUNING:
@@ -202,12 +216,12 @@ class Sparsifier(Estimator):
             )
 
     def _bounded(
-        self, images: list[np.ndarray], answers: list[Placements], parts: Parts
+        self, states: list[np.ndarray], answers: list[Placements], parts: Parts
     ) -> list[Placements]:
         """Bound each optimum by the linear program of the full model."""
         bounded = []
-        for image, answer in zip(images, answers, strict=True):
-            limit, _ = cover_program(sparsifier_model(image, parts)).solve()
+        for state, answer in zip(states, answers, strict=True):
+            limit, _ = cover_program(sparsifier_model(state > 0, parts, unknown=state == 0)).solve()
             # The program is solved to about 1e-7 of its value.
             limit = max(limit * (1 + 1e-6), answer.score)
             bounded.append(replace(answer, bound=limit))

@@ -11,6 +11,7 @@ from mam.infer import enumerate_exactly, solve
 from mam.infer.loop import run_fixed
 from mam.infer.messages import BeliefPropagation
 from mam.infer.problem import Problem
+from mam.vision.binary import as_states
 from mam.vision.candidates import Room, find_candidates
 from mam.vision.cover import build_cover
 from mam.vision.explain import CoverPropagation, Rates, explain
@@ -50,6 +51,20 @@ def test_small_scenes_are_explained_optimally(scene: tuple[np.ndarray, Parts]) -
     assert found.score >= best - 0.03 * abs(best) - 1e-3
     places = list(zip(found.row, found.column, strict=True))
     assert len(set(places)) == len(places)
+
+
+@settings(max_examples=12, deadline=None)
+@given(small_scenes(), st.integers(0, 2**31))
+def test_what_is_hidden_costs_and_gains_nothing(scene: tuple[np.ndarray, Parts], seed: int) -> None:
+    image, parts = scene
+    unknown = np.random.default_rng(seed).random(image.shape) < 0.4
+    [found] = Sparsifier(parts, pruning="safe").transform([image], [unknown])
+    [other] = Sparsifier(parts, pruning="safe").transform([image ^ unknown], [unknown])
+    assert found.score == other.score
+    assert found.score == pytest.approx(score_of(found, image, parts, unknown), abs=1e-6)
+    best, proven = exact_optimum(image, parts, "none", unknown=unknown)
+    assert proven and found.score <= best + 1e-3
+    assert found.score >= best - 0.03 * abs(best) - 1e-3
 
 
 @settings(max_examples=15, deadline=None)
@@ -117,8 +132,8 @@ def test_messages_are_those_of_the_generic_engine() -> None:
     generic = engine.beliefs(run_fixed(engine, still, 7))
     wanted = problem.compiled.gather([np.asarray(values) for values in generic])
     sizes = np.array([image.shape], np.int32)
-    listed = find_candidates(image[None], sizes, parts, "strong", Room())
-    cover = build_cover(image[None], sizes, listed, parts, Room())
+    listed = find_candidates(as_states(image)[None], sizes, parts, "strong", Room())
+    cover = build_cover(as_states(image)[None], sizes, listed, parts, Room())
     rates = Rates(*(np.float32(v) for v in (noise.gain, noise.loss, noise.prior, 0.5, 0.0)))
     evidence = jnp.full((len(listed.image), 1), noise.prior, jnp.float32)
     own = CoverPropagation(cover, rates, evidence)
@@ -193,6 +208,11 @@ def test_an_image_smaller_than_a_part_and_an_all_on_image() -> None:
 def test_bad_input_is_named(image: np.ndarray, changes: dict, words: str) -> None:
     with pytest.raises((ValueError, FileNotFoundError), match=words):
         Sparsifier(drawn_strokes(4)).set_params(**changes).transform([image])
+
+
+def test_hidden_pixels_of_another_size_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"given for \[\(3, 4\)\], the images have \[\(4, 4\)\]"):
+        Sparsifier(drawn_strokes(4)).transform([np.ones((4, 4))], [np.ones((3, 4), bool)])
 
 
 def test_parameters() -> None:
