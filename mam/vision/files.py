@@ -9,12 +9,23 @@ from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
+from safetensors.numpy import load_file, save
 
 from mam import __version__
 from mam.data.whole import write_whole
 
 FORMAT = 1  # raised when a file written by this version cannot be read by an older one
+# Names of the types of arrays in a file (safetensors format).
+_DTYPES = {
+    "BOOL": np.bool_,
+    "U8": np.uint8,
+    "I8": np.int8,
+    "I16": np.int16,
+    "I32": np.int32,
+    "I64": np.int64,
+    "F32": np.float32,
+    "F64": np.float64,
+}
 BUNDLED = "bundled"  # the folder of models that come with the package
 
 
@@ -43,13 +54,16 @@ def save_model(path: Path, model: ModelFile) -> None:
 
 def model_kind(source: str | Path) -> str:
     """Return what kind of model a file or a bundled name is."""
-    return _opened(find_model(source))[0]["kind"]
+    return _about(find_model(source))["kind"]
 
 
-def load_model(source: str | Path, kind: str) -> ModelFile:
-    """Read a model of the given kind from a file, or by its bundled name."""
+def load_model(source: str | Path, kind: str, *, mapped: bool = False) -> ModelFile:
+    """Read a model of the given kind from a file, or by its bundled name.
+
+    The arrays of a ``mapped`` file stay on the disk until they are looked at.
+    """
     path = find_model(source)
-    about, arrays = _opened(path)
+    about = _about(path)
     if about["format"] > FORMAT:
         raise ValueError(
             f"{path}: written by mam {about['version']} in format {about['format']}; "
@@ -57,20 +71,34 @@ def load_model(source: str | Path, kind: str) -> ModelFile:
         )
     if about["kind"] != kind:
         raise ValueError(f"{path}: a model of {about['kind']}, where one of {kind} is wanted")
+    arrays = _mapped(path) if mapped else load_file(path)
     return ModelFile(kind, arrays, about["config"], about["provenance"])
 
 
-def _opened(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read what a file says about itself, and its arrays."""
+def _about(path: Path) -> dict[str, Any]:
+    """Read what a file says about itself."""
     try:
         with safe_open(path, "numpy") as file:
             text = (file.metadata() or {}).get("mam")
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise ValueError(f"{path}: not a model file ({error})") from None
     if text is None:
         raise ValueError(f"{path}: a safetensors file, but not one that mam wrote")
-    return json.loads(text), arrays
+    return json.loads(text)
+
+
+def _mapped(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of a safetensors file: a length, a JSON header of that length, then the data."""
+    whole = np.memmap(path, np.uint8, "r")
+    start = 8 + int.from_bytes(whole[:8].tobytes(), "little")
+    header = json.loads(whole[8:start].tobytes())
+    return {
+        name: whole[start + about["data_offsets"][0] : start + about["data_offsets"][1]]
+        .view(_DTYPES[about["dtype"]])
+        .reshape(about["shape"])
+        for name, about in header.items()
+        if name != "__metadata__"
+    }
 
 
 def find_model(source: str | Path) -> Path:

@@ -68,6 +68,19 @@ class Bank:
         known = np.full(graphs, NO_CATEGORY) if categories is None else np.asarray(categories)
         return cls(places, counts, ends, radius, edge_counts, known.astype(np.int16), mask)
 
+    @classmethod
+    def joined(cls, banks: "Sequence[Bank]") -> "Bank":
+        """Put banks of one part behind each other."""
+        most = {
+            name: max(getattr(bank, name).shape[1] for bank in banks)
+            for name in ("vertices", "ends", "radius")
+        }
+
+        def column(name: str) -> np.ndarray:
+            return np.concatenate([_widened(getattr(b, name), most.get(name)) for b in banks])
+
+        return replace(banks[0], **{name: column(name) for name in _ARRAYS})
+
     def take(self, graphs: Int[np.ndarray, " some"]) -> "Bank":
         """Return some of the graphs."""
         chosen = {name: getattr(self, name)[graphs] for name in _ARRAYS}
@@ -88,16 +101,21 @@ class Bank:
 
     @classmethod
     def load(cls, source: str | Path) -> "Bank":
-        """Read a bank from a file, or by its bundled name."""
-        found = load_model(source, KIND)
+        """Open a bank from a file, or by its bundled name; the arrays stay there until used."""
+        found = load_model(source, KIND, mapped=True)
         arrays = {name: found.arrays[name] for name in _ARRAYS}
-        for name in ("vertices", "ends"):
-            arrays[name] = arrays[name].astype(np.int16)
         mask = found.arrays["mask"].astype(bool)
         return cls(**arrays, mask=mask, config=found.config, provenance=found.provenance)
 
 
 _ARRAYS = ("vertices", "vertex_count", "ends", "radius", "edge_count", "category")
+
+
+def _widened(values: np.ndarray, width: int | None) -> np.ndarray:
+    """Pad the second axis with zeros; nothing to do without a width."""
+    if width is None:
+        return values
+    return np.pad(values, ((0, 0), (0, width - values.shape[1]), *[(0, 0)] * (values.ndim - 2)))
 
 
 def _in_walking_order(vertices: np.ndarray, edges: Edges) -> tuple[np.ndarray, Edges]:

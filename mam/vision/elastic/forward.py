@@ -26,6 +26,7 @@ from mam.factors.reduce import sliding
 from mam.vision.elastic.bank import Bank
 
 _CHUNK = 512  # graphs a step; their scores at 400 anchors take 0.8 MB an image
+_AHEAD = 16  # chunks that may wait on a device at a time
 _GRAIN = 16  # vertices are padded to multiples of this
 
 
@@ -45,13 +46,12 @@ class ForwardConfig:
 class Chunk(NamedTuple):
     """Graphs of similar size."""
 
-    tile: Int[
-        Array | np.ndarray, "vertices graphs 4"
-    ]  # residues and quotients of vertices by the step
-    there: Float[Array | np.ndarray, "vertices graphs"]
-    scale: Float[Array | Array | np.ndarray, " graphs"]
-    graph: Int[Array | Array | np.ndarray, " graphs"]  # -1: none
-    group: Int[Array | Array | np.ndarray, " graphs"]
+    # Residues and quotients of vertices by the step.
+    tile: Int[Array | np.ndarray, "vertices graphs 4"]
+    count: Int[Array | np.ndarray, " graphs"]  # of vertices
+    scale: Float[Array | np.ndarray, " graphs"]
+    graph: Int[Array | np.ndarray, " graphs"]  # -1: none
+    group: Int[Array | np.ndarray, " graphs"]
 
 
 class Ranked(NamedTuple):
@@ -97,22 +97,20 @@ def forward_chunks(bank: Bank, config: ForwardConfig) -> Iterator[Chunk]:
     groups = groups_of(bank, config)
     for start in range(0, len(order), _CHUNK):
         graphs = order[start : start + _CHUNK]
-        counts = bank.vertex_count[graphs]
+        counts = np.zeros(_CHUNK, np.int32)
+        counts[: len(graphs)] = bank.vertex_count[graphs]
         room = -(-int(counts.max()) // _GRAIN) * _GRAIN
         width = min(room, bank.vertices.shape[1])
-        places = np.zeros((_CHUNK, room, 2), np.int32)
+        places = np.zeros((_CHUNK, room, 2), np.int16)
         places[: len(graphs), :width] = bank.vertices[graphs, :width]
-        there = np.zeros((_CHUNK, room), np.float32)
-        there[: len(graphs)] = np.arange(room) < counts[:, None]
-        scale = np.zeros(_CHUNK, np.float32)
-        scale[: len(graphs)] = counts.astype(np.float32) ** -config.power
+        scale = np.maximum(counts, 1).astype(np.float32) ** -config.power
         number = np.full(_CHUNK, -1, np.int32)
         number[: len(graphs)] = graphs
         group = np.zeros(_CHUNK, np.int32)
         group[: len(graphs)] = groups[graphs]
-        quotient, residue = np.divmod(places, config.step)
+        quotient, residue = np.divmod(places, np.int16(config.step))
         tile = np.concatenate([residue, quotient], -1).swapaxes(0, 1)
-        yield Chunk(tile, there.T, scale, number, group)
+        yield Chunk(tile, counts, scale, number, group)
 
 
 def forward(
@@ -131,8 +129,10 @@ def forward(
     lattice = tuple(-(-n // config.step) for n in scores.shape[1:])
     shape = (groups, lattice[0] * lattice[1], scores.shape[0], config.each_anchor)
     best, who = jnp.full(shape, -jnp.inf), jnp.full(shape, -1, jnp.int32)
-    for chunk in chunks:
+    for number, chunk in enumerate(chunks, 1):
         best, who = _merge(grids, chunk, best, who, lattice)
+        if number % _AHEAD == 0:
+            jax.block_until_ready(best)
     chosen = _chosen(best, who, config.each_group, config.more)
     graph, anchor, score = jax.device_get(chosen)
     return Ranked(graph, np.stack(np.divmod(anchor, lattice[1]), -1) * config.step, score)
@@ -164,16 +164,17 @@ def _merge(
     groups, anchors, images, each = best.shape
 
     def cut(tile: Array) -> Array:
-        start = tile[0], tile[1], tile[2], tile[3], jnp.zeros((), tile.dtype)
+        start = *(tile[i].astype(jnp.int32) for i in range(4)), jnp.int32(0)
         return jax.lax.dynamic_slice(grids, start, (1, 1, *lattice, images))[0, 0]
 
     def add(total: Array, vertex: tuple[Array, Array]) -> tuple[Array, None]:
-        tile, there = vertex
+        tile, number = vertex
+        there = (number < chunk.count).astype(total.dtype)
         return total + jax.vmap(cut)(tile) * there[:, None, None, None], None
 
     total = jnp.zeros((len(chunk.scale), *lattice, images))
-    vertices = jnp.asarray(chunk.tile), jnp.asarray(chunk.there)
-    total, _ = jax.lax.scan(add, total, vertices)
+    tiles = jnp.asarray(chunk.tile)
+    total, _ = jax.lax.scan(add, total, (tiles, jnp.arange(len(tiles), dtype=jnp.int32)))
     scores = total.reshape(-1, anchors, images) * chunk.scale[:, None, None]
     scores = jnp.where((chunk.graph >= 0)[:, None, None], scores, -jnp.inf)
     tops, names = [best], [who]

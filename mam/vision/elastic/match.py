@@ -22,6 +22,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from mam.factors.reduce import sliding
 from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.devices import spread
 
 # Far below any sum of scores; sums of some hundreds of them are still told apart.
 _NEVER = np.float32(-1e6)
@@ -90,6 +91,7 @@ def match(
 
     def work(block: tuple[np.ndarray, Graphs, np.ndarray]) -> None:
         members, padded, back = block
+        padded, back = spread((padded, back))
         found = jax.device_get(_match(scores, padded, back, outside, window, sweeps))
         own, width = len(members), min(vertices, found[0].shape[1])
         place[members, :width] = found[0][:own, :width]
@@ -200,7 +202,30 @@ def _decided(belief: Float[Array, "candidates states"]) -> Array:
 
 
 def _reach(values: Float[Array, "candidates n n"], radius: Int[Array, " candidates"]) -> Array:
-    """The maximum within each one's radius: widened by 1, 2, 4 ... where it has those bits."""
+    """The maximum within each one's radius."""
+    return (_reach_by_steps if jax.default_backend() == "cpu" else _reach_at_once)(values, radius)
+
+
+def _reach_at_once(values: Array, radius: Array) -> Array:
+    """One kernel an axis, which looks at all places within the radius."""
+    near = radius[:, None, None]
+    for axis in (1, 2):
+        size = values.shape[axis]
+        pad = [(0, 0)] * 3
+        pad[axis] = (size, size)
+        padded, best = jnp.pad(values, pad, constant_values=-jnp.inf), values
+        for away in range(1, size):
+            sides = (
+                jax.lax.slice_in_dim(padded, start, start + size, axis=axis)
+                for start in (size - away, size + away)
+            )
+            best = jnp.where(away <= near, jnp.maximum(best, jnp.maximum(*sides)), best)
+        values = best
+    return values
+
+
+def _reach_by_steps(values: Array, radius: Array) -> Array:
+    """Widened by 1, 2, 4 ... where the radius has those bits."""
     step = 1
     while step < values.shape[1]:
         wanted = (radius & step) > 0
@@ -209,10 +234,8 @@ def _reach(values: Float[Array, "candidates n n"], radius: Int[Array, " candidat
             wide = _slide(_slide(values, step, 1), step, 2)
             return jnp.where(wanted[:, None, None], wide, values)
 
-        if jax.default_backend() == "cpu":  # most steps have small radii only
-            values = jax.lax.cond(jnp.any(wanted), widen, lambda values: values, values)
-        else:  # an accelerator would wait for the answer
-            values = widen(values)
+        # Most steps have small radii only.
+        values = jax.lax.cond(jnp.any(wanted), widen, lambda values: values, values)
         step *= 2
     everything = jnp.max(values, (1, 2), keepdims=True)
     return jnp.where((radius >= step)[:, None, None], everything, values)

@@ -30,7 +30,7 @@ def refitted(
     total = weight.sum(1)[:, None, None]
     inertia = _INERTIA**2 * total * np.eye(2)
     maps = (_moments(y, x, weight) + inertia) @ np.linalg.inv(_moments(x, x, weight) + inertia)
-    moved = np.rint(np.einsum("cij,cvj->cvi", maps, x) + middle).astype(np.int32)
+    moved = np.rint(x @ maps.swapaxes(1, 2) + middle).astype(np.int32)
     number = np.arange(len(moved))[:, None]
     away = moved[number, graphs.ends[..., 1]] - moved[number, graphs.ends[..., 0]]
     wishes = np.maximum(1.0, np.hypot(away[..., 0], away[..., 1]) / factor)
@@ -44,4 +44,4 @@ def _mean(places: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def _moments(y: np.ndarray, x: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    return np.einsum("cv,cvi,cvj->cij", weight, y, x)
+    return (y * weight[..., None]).swapaxes(1, 2) @ x

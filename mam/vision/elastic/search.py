@@ -1,16 +1,15 @@
 """From images to candidates: forward pass, matching, and rounds of refitting the best ones."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from mam.vision.binary import padded_batches
 from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.devices import batch_size, on_each, spread
 from mam.vision.elastic.forward import (
     Chunk,
     ForwardConfig,
@@ -25,7 +24,8 @@ from mam.vision.elastic.refit import refitted
 from mam.vision.elastic.variants import VariantConfig, with_variants
 
 _PAST = np.int8(-1)  # beyond an image everything is OFF
-_BATCH_ON_ACCELERATOR = 16
+_ON_DEVICE = 2 << 30  # bytes of graphs that stay on the device; more are sent for every batch
+_BYTES = 4  # a coordinate takes on the device
 _WEIGHT_SHIFT = 20.0  # a vertex on evidence of minus this has no say in where its graph goes
 
 # Of the places for candidates in the next round, this share goes to those that are part of the best
@@ -74,20 +74,27 @@ class Library:
 
     bank: Bank
     source: Int[np.ndarray, " graphs"]  # the graph of the original bank that each comes from
-    chunks: Sequence[Chunk]
+    kept: Sequence[Chunk] | None  # on the device; None: too many for that
     groups: int
     largest: int
     config: SearchConfig
 
     @classmethod
-    def of(cls, bank: Bank, config: SearchConfig) -> "Library":
-        """Prepare a bank."""
+    def of(cls, bank: Bank, config: SearchConfig, most_bytes: int = _ON_DEVICE) -> "Library":
+        """Prepare a bank; one of more bytes is streamed from its file instead."""
         full, source = with_variants(bank, config.variants)
-        chunks = [Chunk(*map(jnp.asarray, chunk)) for chunk in forward_chunks(full, config.forward)]
+        kept = None
+        if full.vertices.size * _BYTES <= most_bytes:
+            kept = [on_each(chunk) for chunk in forward_chunks(full, config.forward)]
         groups = int(groups_of(full, config.forward).max()) + 1
         # A fixed extent for all banks of small objects: one compilation serves them all.
         largest = -(-int(full.vertices.max()) // 256) * 256
-        return cls(full, source, chunks, groups, largest, config)
+        return cls(full, source, kept, groups, largest, config)
+
+    @property
+    def chunks(self) -> Iterable[Chunk]:
+        """The graphs for the forward pass, from the device or, chunk by chunk, from the bank."""
+        return forward_chunks(self.bank, self.config.forward) if self.kept is None else self.kept
 
 
 class Found(NamedTuple):
@@ -104,8 +111,7 @@ class Found(NamedTuple):
 def search(states: Sequence[Int[np.ndarray, "_ _"]], library: Library) -> list[Found]:
     """Find candidates for images whose pixels are 1 (ON), -1 (OFF) or 0 (unknown)."""
     found: list[Found | None] = [None] * len(states)
-    size = 1 if jax.default_backend() == "cpu" else _BATCH_ON_ACCELERATOR
-    for numbers, batch, _ in padded_batches(states, size, blank=_PAST):
+    for numbers, batch, _ in padded_batches(states, batch_size(), blank=_PAST):
         for number, one in zip(numbers, _search(batch, library), strict=False):
             found[number] = one
     return [one for one in found if one is not None]
@@ -131,7 +137,7 @@ def _search(states: Int[np.ndarray, "images rows cols"], library: Library) -> li
     config = library.config
     values = np.where(states > 0, 1.0, states * config.off).astype(np.float32)
     outside = -config.off * float(library.bank.mask.sum())
-    scores = part_scores(jnp.asarray(values), library.bank.mask, -config.off)
+    scores = part_scores(spread(values), library.bank.mask, -config.off)
     state = _first(scores, library, outside)
     before = config.window
     on_host = np.asarray(scores) if config.rounds else values

@@ -67,7 +67,7 @@ def _moved(bank: Bank, copy: int, config: VariantConfig) -> tuple[np.ndarray, np
     wishes = np.maximum(1.0, np.hypot(away[..., 0], away[..., 1]) / config.factor)
     real = np.arange(bank.ends.shape[1]) < bank.edge_count[:, None]
     radius = balanced_radii(wishes, real)
-    return places.astype(bank.vertices.dtype), radius.astype(bank.radius.dtype)
+    return places.astype(np.int16), radius.astype(np.uint8)
 
 
 def _affine(

@@ -1,0 +1,37 @@
+"""Several accelerators: a batch of images is spread over all of them, graphs are on each."""
+
+from typing import TypeVar
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxtyping import Array, Shaped
+
+_T = TypeVar("_T")
+_AXIS = "devices"
+_IMAGES_EACH = 16  # images that an accelerator works on at once; a core does one
+
+
+def batch_size() -> int:
+    """How many images are worked on at once."""
+    devices = jax.devices()
+    return len(devices) * (1 if devices[0].platform == "cpu" else _IMAGES_EACH)
+
+
+def spread(values: _T) -> _T:
+    """Put arrays on the devices: each gets its share of the first axis, where it divides evenly."""
+    devices = len(jax.devices())
+    return jax.tree.map(lambda one: _put(one, devices > 1 and one.shape[0] % devices == 0), values)
+
+
+def on_each(values: _T) -> _T:
+    """Put arrays on the devices, whole on each of them."""
+    return jax.tree.map(lambda one: _put(one, False), values)
+
+
+def _put(values: Shaped[np.ndarray, "..."] | Array, divided: bool) -> Array:
+    devices = jax.devices()
+    if len(devices) == 1:
+        return jax.device_put(values)
+    spec = PartitionSpec(_AXIS) if divided else PartitionSpec()
+    return jax.device_put(values, NamedSharding(Mesh(np.array(devices), (_AXIS,)), spec))
