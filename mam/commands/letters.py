@@ -107,6 +107,9 @@ def cabc(
     model: Model = DEFAULT_MODEL,
     limit: Limit = None,
     preset: Chosen = Preset.best,
+    causes: Annotated[
+        bool, typer.Option("--causes", help="Say at which stage wrong answers went wrong.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Are two markers on the same letter? Measure on a cABC data set."""
@@ -116,6 +119,13 @@ def cabc(
     finder = ObjectFinder.load(model, preset=preset.value)
     with progress_bar("evaluating", row_count(data, limit)) as advance:
         report = evaluate(data, finder, limit, advance)
+    if causes:
+        from dataclasses import replace
+
+        from mam.tasks.cabc_causes import causes_of
+
+        with progress_bar("looking into errors", len(report.errors)) as advance:
+            report = replace(report, causes=causes_of(data, report.errors, finder, advance))
     typer.echo(report.as_json() if as_json else report.as_text())
 
 

@@ -20,6 +20,7 @@ class Report:
     seconds: float  # spent on answers, without reading the files
     errors: tuple[int, ...] = ()  # numbers of the rows answered wrongly
     skipped: Mapping[int, str] = field(default_factory=dict)  # row number: why
+    causes: Mapping[str, tuple[int, ...]] | None = None  # cause: rows wrong because of it
 
     @property
     def per_second(self) -> float:
@@ -35,6 +36,8 @@ class Report:
             "errors": list(self.errors),
             "skipped": {str(row): why for row, why in self.skipped.items()},
         }
+        if self.causes is not None:
+            about["causes"] = {cause: len(rows) for cause, rows in self.causes.items()}
         return json.dumps(about, allow_nan=False)
 
     def as_text(self) -> str:
@@ -48,6 +51,12 @@ class Report:
             lines.append(f"{name}: {shown}")
         lines.append(f"{self.n} rows, {self.per_second:.1f} a second")
         if self.errors:
-            lines.append("wrong: " + " ".join(str(row) for row in self.errors))
+            lines.append("wrong: " + _listed(self.errors))
+        for cause, rows in (self.causes or {}).items():
+            lines.append(f"wrong by {cause}: {len(rows)}" + (f" ({_listed(rows)})" if rows else ""))
         lines += [f"skipped row {row}: {why}" for row, why in self.skipped.items()]
         return "\n".join(lines)
+
+
+def _listed(rows: tuple[int, ...]) -> str:
+    return " ".join(str(row) for row in rows)

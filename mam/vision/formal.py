@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from mam.factors import Or, Ragged
@@ -46,14 +46,10 @@ def sparsifier_model(
     count = int(np.sum(np.asarray(listed.image) == 0))
     kind, row, column = (np.asarray(v)[:count] for v in (listed.type, listed.row, listed.column))
     candidates = Candidates(np.zeros(count, np.int32), row, column, kind)
-    pixel, parent = _covered(candidates, parts, image.shape)
-    order = np.argsort(pixel, kind="stable")
-    places, starts = np.unique(pixel[order], return_index=True)
+    places, parents = covering(candidates, parts, image.shape)
     builder = GraphBuilder()
     builder.variables("part", count)
-    pixels = builder.variables("pixel", len(places))
-    offsets = np.append(starts, len(order))
-    builder.add("explained", Or.of(Ragged(parent[order], offsets), pixels))
+    builder.add("explained", Or.of(parents, builder.variables("pixel", len(places))))
     values = np.array([-parts.noise.loss, 0.0, parts.noise.gain])
     evidence = {
         "part": np.full(count, parts.noise.prior),
@@ -108,10 +104,10 @@ def cover_program(model: SparsifierModel) -> CoverProgram:
     return CoverProgram(value, sp.vstack([needs, forces]).tocsr(), parts)
 
 
-def _covered(
+def covering(
     candidates: Candidates, parts: Parts, shape: tuple[int, int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Every pair of a covered pixel and the candidate that covers it."""
+) -> tuple[Int[np.ndarray, " covered"], Ragged]:
+    """Numbers of the pixels that some candidate covers, and the candidates over each of them."""
     pixels, parents = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for kind, mask in enumerate(parts.masks):
         mine = np.flatnonzero(np.asarray(candidates.type) == kind)
@@ -121,4 +117,7 @@ def _covered(
         inside = (row >= 0) & (row < shape[0]) & (col >= 0) & (col < shape[1])
         pixels.append((row * shape[1] + col)[inside])
         parents.append(np.broadcast_to(mine[:, None], row.shape)[inside])
-    return np.concatenate(pixels), np.concatenate(parents)
+    pixel, parent = np.concatenate(pixels), np.concatenate(parents)
+    order = np.argsort(pixel, kind="stable")
+    places, starts = np.unique(pixel[order], return_index=True)
+    return places, Ragged(parent[order], np.append(starts, len(order)))

@@ -36,6 +36,10 @@ def test_learn_find_evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     report = json.loads(run("evaluate", "cabc", data, "--model", bank, "--json").stdout)
     assert set(report) == {"accuracy", "n", "per_second", "errors", "skipped"}
     assert report["n"] == 2
+    told = json.loads(run("evaluate", "cabc", data, "--model", bank, "--causes", "--json").stdout)
+    assert set(told) == {*report, "causes"} and told["errors"] == report["errors"]
+    assert list(told["causes"]) == ["forward", "matching", "pair", "markers"]
+    assert sum(told["causes"].values()) == len(told["errors"])
     picture = tmp_path / "bar.png"
     image = np.zeros((100, 90), np.uint8)
     image[40:47, 20:80] = 255
