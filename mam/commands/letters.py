@@ -51,9 +51,9 @@ def objects(
     from mam.tasks.learning import learn_objects
 
     check_folder(out)
-    rows = list(itertools.islice(rows_of(data), limit))
     start = time.perf_counter()
-    bank = learn_objects(rows, data)
+    with progress_bar("learning", row_count(data, limit)) as advance:
+        bank = learn_objects(itertools.islice(rows_of(data), limit), data, advance)
     spent = time.perf_counter() - start
     bank.save(out)
     about = {

@@ -6,8 +6,11 @@ those with both markers on one letter against those with one on each.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
@@ -16,13 +19,16 @@ from PIL import Image
 from mam.data import CabcRow, batches_of, find_rings
 from mam.tasks.report import Advance, Report
 from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.devices import batch_size
+from mam.vision.elastic.learn import learn_bank
 from mam.vision.elastic.search import Found
 from mam.vision.finder import Match, ObjectFinder
 
 SIDE = 256  # px to which images are reduced (paper, "Efficient inference")
 PUBLISHED_SIDE = 350  # px, of the published images; markers are given in these
 _ON = 12  # of 255: a pixel of a reduced test image is ON above 0.05
-_BATCH = 16
+_BATCH = 128  # rows read and answered at a time
+_LEARNED = 512  # rows whose letters are learned at a time
 _MOST_EDGES = 300  # of a graph: one letter in twenty has more, a blob of many parts
 
 
@@ -51,7 +57,12 @@ class Answer:
     label: int  # 1: same letter
     log_odds: float  # of "same" against "different"; +-inf under the paper's preset
     markers: Float[np.ndarray, "2 2"]  # (row, column) in the reduced image
-    letters: tuple[Match, Match]  # the best pair that agrees with the label
+    _pair: Callable[[], tuple[Match, Match]]
+
+    @cached_property
+    def letters(self) -> tuple[Match, Match]:
+        """The best pair that agrees with the label; drawn only when asked for."""
+        return self._pair()
 
 
 def reduce_image(image: UInt8[np.ndarray, "_ _"], above: int) -> Bool[np.ndarray, "side side"]:
@@ -66,17 +77,36 @@ def letter_masks(row: CabcRow) -> list[Bool[np.ndarray, "side side"]]:
     return [reduce_image(letter, 0) for letter in bits]
 
 
-def fit(rows: Iterable[CabcRow], **parameters: object) -> ObjectFinder:
-    """Learn an elastic graph from every letter, but for those squeezed into a blob."""
-    masks, categories = [], []
-    for row in rows:
-        masks += letter_masks(row)
-        categories += row.categories.tolist()
-    finder = ObjectFinder(**parameters).fit(masks, categories)  # type: ignore[arg-type]
-    bank = finder.bank
-    assert isinstance(bank, Bank)
+def fit(
+    rows: Iterable[CabcRow], advance: Advance = lambda count: None, **parameters: object
+) -> ObjectFinder:
+    """Learn an elastic graph from every letter, but for those squeezed into a blob.
+
+    Rows are taken a few at a time, so that a set of any size can be learned.
+    """
+    banks, coming = [], enumerate(rows)
+    # One thread reads and reduces the next letters while the last ones become graphs.
+    with ThreadPoolExecutor(1) as ahead:
+        next_letters = ahead.submit(_letters, islice(coming, _LEARNED))
+        while (letters := next_letters.result())[0]:
+            next_letters = ahead.submit(_letters, islice(coming, _LEARNED))
+            banks.append(learn_bank(*letters))
+            advance(len(letters[0]) // 2)
+    if not banks:
+        raise ValueError("no rows, so there is nothing to learn from")
+    bank = Bank.joined(banks)
     shaped = np.flatnonzero(bank.edge_count <= _MOST_EDGES)
-    return finder.set_params(bank=bank.take(shaped) if len(shaped) else bank)
+    return ObjectFinder(bank.take(shaped) if len(shaped) else bank, **parameters)  # type: ignore[arg-type]
+
+
+def _letters(rows: Iterable[tuple[int, CabcRow]]) -> tuple[list[np.ndarray], list[int], list[str]]:
+    """Masks, categories and names of the letters of some rows."""
+    some = list(rows)
+    with ThreadPoolExecutor() as pool:
+        masks = [mask for both in pool.map(lambda one: letter_masks(one[1]), some) for mask in both]
+    categories = [category for _, row in some for category in row.categories.tolist()]
+    names = [f"letter {letter} of row {number}" for number, _ in some for letter in "AB"]
+    return masks, categories, names
 
 
 def read_image(
@@ -107,23 +137,34 @@ def predict(
 ) -> list[Answer | ValueError]:
     """Answer for each image; an image that cannot be read gives its error instead."""
     names = names or [f"image {number}" for number in range(len(images))]
-    read: list = []
+    size = batch_size()
+    assert finder.library  # prepared once, before there are two who want it
+    starts = range(0, len(images), size)
+    # Two batches at a time: a device never waits for the host.
+    with ThreadPoolExecutor(2) as pool:
+        found = pool.map(
+            lambda at: _predict(images[at : at + size], finder, names[at : at + size], config),
+            starts,
+        )
+        return [answer for batch in found for answer in batch]
+
+
+def _predict(
+    images: Sequence[np.ndarray], finder: ObjectFinder, names: Sequence[str], config: MarkerConfig
+) -> list[Answer | ValueError]:
+    """Answer for one batch of images."""
+    read: list[tuple[np.ndarray, np.ndarray] | ValueError] = []
     for image, name in zip(images, names, strict=True):
         try:
             read.append(read_image(image, name, config))
         except ValueError as error:
             read.append(error)
-    good = [one for one in read if not isinstance(one, ValueError)]
-    found = iter(finder.search([state for state, _ in good]))
+    found = iter(finder.search([one[0] for one in read if not isinstance(one, ValueError)]))
     decide = _decide_as_paper if finder.preset == "paper" else _decide
-    answers: list[Answer | ValueError] = []
-    for one in read:
-        if isinstance(one, ValueError):
-            answers.append(one)
-        else:
-            state, markers = one
-            answers.append(decide(next(found), state, markers, finder, config))
-    return answers
+    return [
+        one if isinstance(one, ValueError) else decide(next(found), *one, finder, config)
+        for one in read
+    ]
 
 
 def evaluate(
@@ -182,7 +223,8 @@ def _decide(
     odds = _log_sum(weight[same]) - _log_sum(weight[~same])
     label = int(odds > 0)
     best = int(np.where(same == bool(label), score, -np.inf).argmax())
-    return _answer(found, state, markers, finder, label, odds, (int(one[best]), int(two[best])))
+    pair = int(one[best]), int(two[best])
+    return Answer(label, odds, markers, lambda: _matches(finder, found, state, pair))
 
 
 def _decide_as_paper(
@@ -190,28 +232,22 @@ def _decide_as_paper(
 ) -> Answer:
     """The best pair; a marker goes to the letter with the larger overlap, else to the nearer."""
     one, two = (int(n) for n in np.unravel_index(int(found.pair.argmax()), found.pair.shape))
-    draft = _answer(found, state, markers, finder, 0, -np.inf, (one, two))
+    letters = _matches(finder, found, state, (one, two))
     owner = []
     for marker in markers:
         disc = _distance_from(marker) <= config.radius
-        overlap = [int((letter.pixels & disc).sum()) for letter in draft.letters]
-        away = [float(np.hypot(*(letter.vertices - marker).T).min()) for letter in draft.letters]
+        overlap = [int((letter.pixels & disc).sum()) for letter in letters]
+        away = [float(np.hypot(*(letter.vertices - marker).T).min()) for letter in letters]
         owner.append(int(np.argmax(overlap)) if max(overlap) else int(np.argmin(away)))
     same = owner[0] == owner[1]
-    return Answer(int(same), np.inf if same else -np.inf, markers, draft.letters)
+    return Answer(int(same), np.inf if same else -np.inf, markers, lambda: letters)
 
 
-def _answer(
-    found: Found,
-    state: np.ndarray,
-    markers: np.ndarray,
-    finder: ObjectFinder,
-    label: int,
-    odds: float,
-    pair: tuple[int, int],
-) -> Answer:
+def _matches(
+    finder: ObjectFinder, found: Found, state: np.ndarray, pair: tuple[int, int]
+) -> tuple[Match, Match]:
     first, second = finder.matches(found, state, 2, list(pair))
-    return Answer(label, float(odds), markers, (first, second))
+    return first, second
 
 
 def _distance_from(marker: Float[np.ndarray, "2"]) -> Float[np.ndarray, "side side"]:

@@ -1,28 +1,43 @@
 """Elastic graphs from the rows of a data set, whatever its kind."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from mam.data import AnyRow, CabcRow
 from mam.tasks import cabc
+from mam.tasks.report import Advance
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.learn import learn_bank
 
 
-def learn_objects(rows: Sequence[AnyRow], source: str) -> Bank:
+def learn_objects(
+    rows: Iterable[AnyRow], source: str, advance: Advance = lambda count: None
+) -> Bank:
     """Learn a graph from every letter of cABC rows, or from the mask of every other row."""
-    if not rows:
+    coming = iter(rows)
+    first = next(coming, None)
+    if first is None:
         raise ValueError(f"{source}: no rows, so there is nothing to learn from")
-    about = {"data": source.rsplit("/", 1)[-1], "rows": len(rows)}
-    letters = [row for row in rows if isinstance(row, CabcRow)]
-    if len(letters) == len(rows):
-        bank = cabc.fit(letters).bank
+    about, every = {"data": source.rsplit("/", 1)[-1]}, chain([first], coming)
+    if isinstance(first, CabcRow):
+        bank = cabc.fit(_letters(every, source), advance).bank
         assert isinstance(bank, Bank)
         return replace(bank, config={"side": cabc.SIDE}, provenance=about)
     masks = []
-    for number, row in enumerate(rows):
+    for number, row in enumerate(every):
         mask = getattr(row, "mask", None)
         if mask is None:
             raise ValueError(f"{source}: row {number} has no mask to learn an object from")
         masks.append(mask)
-    return replace(learn_bank(masks), provenance=about)
+    names = [f"{source}: the mask of row {number}" for number in range(len(masks))]
+    bank = learn_bank(masks, names=names)
+    advance(len(masks))
+    return replace(bank, provenance=about)
+
+
+def _letters(rows: Iterable[AnyRow], source: str) -> Iterator[CabcRow]:
+    for number, row in enumerate(rows):
+        if not isinstance(row, CabcRow):
+            raise ValueError(f"{source}: row {number} is not of cABC, as the first one is")
+        yield row

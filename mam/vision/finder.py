@@ -14,6 +14,7 @@ from mam.vision.elastic.search import Found, Library, SearchConfig, search
 from mam.vision.elastic.sets import Candidates, best_set, margins
 from mam.vision.estimator import Estimator
 
+_FULL = 40_000  # graphs beyond which a library gets no more variants: it is dense without them
 PRESETS = {"best": SearchConfig, "paper": SearchConfig.paper}
 
 
@@ -35,7 +36,8 @@ class ObjectFinder(Estimator):
 
     ``bank`` is a ``Bank``, a file of one or a bundled name; ``fit`` replaces it. ``preset`` is
     "best" or "paper". ``variants`` says how many turned and scaled copies of every graph are
-    searched for, beside itself (by default as the preset says), ``seed`` draws them.
+    searched for, beside itself (by default as the preset says, fewer of a large bank), ``seed``
+    draws them.
     ``threshold`` says above which value a pixel is ON, for images that are not binary.
 
     >>> bar, corner = np.zeros((64, 64), bool), np.zeros((64, 64), bool)
@@ -130,7 +132,10 @@ class ObjectFinder(Estimator):
         if self.preset not in PRESETS:
             raise ValueError(f"preset is one of {', '.join(PRESETS)}, not {self.preset!r}")
         config = PRESETS[self.preset]()
-        count = config.variants.count if self.variants is None else self.variants
+        count = self.variants
+        if count is None:
+            room = _FULL // max(len(self._bank()), 1) - 1
+            count = min(config.variants.count, max(room, 0))
         if count < 0:
             raise ValueError(f"variants must be 0 or more, not {count}")
         return replace(config, variants=replace(config.variants, count=count, seed=self.seed))

@@ -28,12 +28,13 @@ def disc(radius: int) -> Bool[np.ndarray, "side side"]:
 def learn_bank(
     masks: Sequence[Bool[np.ndarray, "_ _"]],
     categories: Sequence[int] | None = None,
+    names: Sequence[str] | None = None,
     *,
     part: Bool[np.ndarray, "side side"] | None = None,
     noise: Noise = CABC,
     edges: EdgeConfig = EDGES,
 ) -> Bank:
-    """Learn one elastic graph from each mask.
+    """Learn one elastic graph from each mask; errors name it by ``names``.
 
     >>> stroke = np.zeros((40, 60), bool)
     >>> stroke[16:25, 5:50] = True
@@ -41,15 +42,16 @@ def learn_bank(
     [11]
     """
     mask = disc(PART_RADIUS) if part is None else part
+    names = names or [f"mask {number}" for number in range(len(masks))]
     vertices = greedy_cover(masks, mask, noise)
-    for number, found in enumerate(vertices):
+    for name, own, found in zip(names, masks, vertices, strict=True):
         if not len(found):
-            raise ValueError(_why_nothing(masks[number], number))
+            raise ValueError(_why_nothing(own, name))
     links = elastic_edges(vertices, edges)
-    for number, (places, found) in enumerate(zip(vertices, links, strict=True)):
+    for name, places, found in zip(names, vertices, links, strict=True):
         if not _in_one_piece(len(places), found.ends):
             raise ValueError(
-                f"mask {number} falls into pieces more than {edges.longest:g} px apart, which no "
+                f"{name} falls into pieces more than {edges.longest:g} px apart, which no "
                 "edge joins; give one object a mask"
             )
     return Bank.of(vertices, links, mask, categories)
@@ -60,11 +62,11 @@ def _in_one_piece(count: int, ends: np.ndarray) -> bool:
     return sparse.csgraph.connected_components(joined, directed=False)[0] == 1
 
 
-def _why_nothing(mask: np.ndarray, number: int) -> str:
+def _why_nothing(mask: np.ndarray, name: str) -> str:
     if not mask.any():
-        return f"mask {number} has no pixels; leave it out"
+        return f"{name} has no pixels; leave it out"
     pieces = int(np.asarray(measure.label(mask, connectivity=2)).max())
     return (
-        f"mask {number} has {int(mask.sum())} pixels in {pieces} pieces, too few together for a "
+        f"{name} has {int(mask.sum())} pixels in {pieces} pieces, too few together for a "
         "single part; leave it out, or enlarge it"
     )
