@@ -157,3 +157,14 @@ def test_variants_keep_the_graphs_and_their_edges() -> None:
 
 def test_the_part_is_part_of_the_bank() -> None:
     assert np.array_equal(random_bank(2).mask, PLUS)
+
+
+def test_joined_banks_hold_the_graphs_of_all() -> None:
+    banks = [random_bank(seed, graphs=3, vertices=4 + seed) for seed in range(3)]
+    joined = Bank.joined(banks)
+    assert len(joined) == 9
+    for number, bank in enumerate(banks):
+        part = joined.take(np.arange(3 * number, 3 * number + 3))
+        np.testing.assert_array_equal(part.vertices, bank.vertices)
+        np.testing.assert_array_equal(part.ends, bank.ends)
+        np.testing.assert_array_equal(part.radius, bank.radius)

@@ -1,6 +1,11 @@
 """The forward pass, the matching and the pairs against loops over everything."""
 
 import itertools
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -175,3 +180,53 @@ def test_an_image_is_answered_alike_in_any_company() -> None:
         [alone] = search([state], library)
         for name in one._fields:
             np.testing.assert_array_equal(getattr(one, name), getattr(alone, name))
+
+
+def _states(count: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(3)
+    return [np.where(rng.random((40, 44)) < 0.3, 1, -1).astype(np.int8) for _ in range(count)]
+
+
+def _same(one: list[Found], other: list[Found]) -> None:
+    for a, b in zip(one, other, strict=True):
+        for left, right in zip(a, b, strict=True):
+            np.testing.assert_allclose(left, right, rtol=1e-5, atol=1e-4)
+
+
+SMALL = SearchConfig(
+    window=5,
+    rounds=(Round(6, 5, 1),),
+    kept=5,
+    forward=ForwardConfig(5, 5, each_group=4, more=2),
+    variants=VariantConfig(count=0),
+)
+
+
+def test_a_bank_in_a_file_is_streamed(tmp_path: Path) -> None:
+    bank = random_bank(5, graphs=700)
+    bank.save(tmp_path / "bank.safetensors")
+    opened = Bank.load(tmp_path / "bank.safetensors")
+    assert isinstance(opened.vertices, np.memmap)
+    streamed = Library.of(opened, SMALL, most_bytes=0)
+    assert streamed.kept is None and Library.of(bank, SMALL).kept is not None
+    _same(search(_states(2), streamed), search(_states(2), Library.of(bank, SMALL)))
+
+
+_ON_FOUR_DEVICES = """
+import pickle, sys
+import jax
+from tests.vision.elastic.shapes import random_bank
+from tests.vision.elastic.test_search import SMALL, Library, _states, search
+assert len(jax.devices()) == 4
+found = search(_states(5), Library.of(random_bank(5), SMALL))
+with open(sys.argv[1], "wb") as file:
+    pickle.dump([tuple(one) for one in found], file)
+"""
+
+
+def test_several_devices_find_the_same(tmp_path: Path) -> None:
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", "JAX_PLATFORMS": "cpu"}
+    script = [sys.executable, "-c", _ON_FOUR_DEVICES, str(tmp_path / "found")]
+    subprocess.run(script, env={**os.environ, **flags}, check=True)
+    spread = [Found(*one) for one in pickle.loads((tmp_path / "found").read_bytes())]
+    _same(spread, search(_states(5), Library.of(random_bank(5), SMALL)))
