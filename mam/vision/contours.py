@@ -185,25 +185,30 @@ class ContourGrouper(Estimator):
         pairs = find_pairs(poses, continuation.reach)
         links = Links(pairs.pose, pairs.side, continuation.log_odds(poses, pairs))
         if hidden is not None:
-            poses, more = add_hidden(poses, hidden, continuation)
-            links = joined_links([links, more])
-        links = links.take(links.score > self.potentials.hopeless)
-        # By image, so that the strokes and links of each are slices.
-        order = np.argsort(poses.image, kind="stable")
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        poses, links = poses.take(order), replace(links, stroke=rank[links.stroke])
-        links = links.take(np.argsort(poses.image[links.stroke[:, 0]], kind="stable"))
-        return self._decided(weights, poses, links)
+            # What is marked is a curve rather than a stray stroke: see what the others form.
+            poses, seen = _by_image(poses, self._hopeful(links))
+            group = group_numbers(seen.stroke, self._attended(poses, seen)[0], len(poses))
+            poses, more = add_hidden(poses, hidden, continuation, np.bincount(group)[group])
+            links = joined_links([seen, more])
+        return self._decided(weights, *_by_image(poses, self._hopeful(links)))
+
+    def _hopeful(self, links: Links) -> Links:
+        return links.take(links.score > self.potentials.hopeless)
+
+    def _attended(self, poses: Poses, links: Links) -> tuple[np.ndarray, np.ndarray]:
+        """Run max-product on all images: which links are ON, and their beliefs."""
+        owner = poses.image[links.stroke[:, 0]]
+        number = np.arange(len(links)) - np.searchsorted(owner, owner)
+        presence = np.full(len(poses), self.potentials.presence)
+        return attend(links, presence, number, self.potentials, self.seed, self._room)
 
     def _decided(self, weights: list[np.ndarray], poses: Poses, links: Links) -> list[Grouping]:
-        """Run max-product on all images, and cut the answer into images."""
+        """Decide all images, and cut the answer into images."""
+        on, belief = self._attended(poses, links)
         owner = poses.image[links.stroke[:, 0]]
         borders = np.arange(len(weights) + 1)
         first_link, first = np.searchsorted(owner, borders), np.searchsorted(poses.image, borders)
-        number = np.arange(len(links)) - first_link[owner]
         presence = np.full(len(poses), self.potentials.presence)
-        on, belief = attend(links, presence, number, self.potentials, self.seed, self._room)
         group = group_numbers(links.stroke, on, len(poses))
         answers = []
         for image, pixels in enumerate(weights):
@@ -264,6 +269,15 @@ class ContourGrouper(Estimator):
         )
         grouper.provenance_ = dict(found.provenance)
         return grouper
+
+
+def _by_image(poses: Poses, links: Links) -> tuple[Poses, Links]:
+    """Sort by image, so that the strokes and links of each are slices."""
+    order = np.argsort(poses.image, kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    poses, links = poses.take(order), replace(links, stroke=rank[links.stroke])
+    return poses, links.take(np.argsort(poses.image[links.stroke[:, 0]], kind="stable"))
 
 
 def _joined(

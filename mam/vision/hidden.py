@@ -20,6 +20,9 @@ DIRECTIONS = 48
 # From the point where a covered stroke starts to its middle, in lengths of a stroke. Less than
 # half: blur makes strokes look longer (tuned on 3,000 training images).
 _TO_MIDDLE = 0.47
+# Log odds of a curve of e times as many strokes to be the marked one (tuned on the same images: 20
+# errors without, 16, 12 and 14 with 1, 3 and 4).
+_LONGER = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +57,12 @@ def add_hidden(
     poses: Poses,
     hidden: Sequence[Hidden],
     continuation: Continuation,
+    size: Int[np.ndarray, " poses"],
 ) -> tuple[Poses, Links]:
     """Return the poses with hidden strokes of no length behind them, and the links of these.
 
-    ``hidden`` is listed by image; a hidden stroke is as long as most others.
+    ``hidden`` is listed by image; a hidden stroke is as long as most others. ``size`` tells how
+    many strokes the curve of each pose has.
     """
     if isinstance(continuation, CountedContinuation):
         raise ValueError(
@@ -82,6 +87,7 @@ def add_hidden(
     pairs = pairs.take((pairs.pose[:, 0] < count) & (pairs.pose[:, 1] >= count))
     pairs = pairs.take(pairs.side[:, 1] == 1)
     score = continuation.log_odds(together, pairs) + preference[pairs.pose[:, 1] - count]
+    score += _LONGER * np.log(size[pairs.pose[:, 0]])
     real, marker = pairs.pose[:, 0], (pairs.pose[:, 1] - count) // DIRECTIONS
     order = np.lexsort((-score, pairs.side[:, 0], real, marker))
     names = np.stack([marker, real, pairs.side[:, 0]], 1)[order]
