@@ -19,7 +19,7 @@ from PIL import Image
 from mam.data import CabcRow, batches_of, find_rings
 from mam.tasks.report import Advance, Report
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.devices import batch_size
+from mam.vision.elastic.devices import batch_size, batches_at_once
 from mam.vision.elastic.learn import learn_bank
 from mam.vision.elastic.search import Found
 from mam.vision.finder import Match, ObjectFinder
@@ -140,8 +140,7 @@ def predict(
     size = batch_size()
     assert finder.library  # prepared once, before there are two who want it
     starts = range(0, len(images), size)
-    # Two batches at a time: a device never waits for the host.
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(batches_at_once()) as pool:
         found = pool.map(
             lambda at: _predict(images[at : at + size], finder, names[at : at + size], config),
             starts,

@@ -18,6 +18,11 @@ def batch_size() -> int:
     return len(devices) * (1 if devices[0].platform == "cpu" else _IMAGES_EACH)
 
 
+def batches_at_once() -> int:
+    """How many batches threads work on, so that no device waits for the host."""
+    return 2 if jax.default_backend() == "cpu" else 3
+
+
 def spread(values: _T) -> _T:
     """Put arrays on the devices: each gets its share of the first axis, where it divides evenly."""
     devices = len(jax.devices())

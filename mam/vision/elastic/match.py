@@ -28,7 +28,7 @@ from mam.vision.elastic.devices import spread
 _NEVER = np.float32(-1e6)
 # Candidates that run together: a core works best in its cache, an accelerator wants many.
 _BLOCK_ON_CPU = 32
-_BLOCK_ON_ACCELERATOR = 2048
+_BLOCK_ON_ACCELERATOR = 1024
 _EDGE_GRAIN = 64  # edges of a block are a multiple of this, vertices one of half the edges
 
 
@@ -97,7 +97,8 @@ def match(
         place[members, :width] = found[0][:own, :width]
         score[members], broken[members] = found[1][:own], found[2][:own]
 
-    with ThreadPoolExecutor(2) as pool:
+    # Two blocks keep two cores busy; an accelerator has one at a time, and less memory in use.
+    with ThreadPoolExecutor(2 if jax.default_backend() == "cpu" else 1) as pool:
         list(pool.map(work, _blocks(graphs)))
     return Matched(place, score, broken)
 
