@@ -56,7 +56,7 @@ class CabcStudy(Study):
             "hard": (82.40, 82.20, 85.60),
         },
         known=(
-            Known("paper: hard, tested on hard", (45_000,), (88.42,)),
+            Known("paper: hard, tested on hard", (45_000,), (88.42,), 0),
             Known("TD+H-CNN: hard, tested on hard", (45_000,), (85.60,)),
         ),
     )

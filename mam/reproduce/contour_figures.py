@@ -24,7 +24,9 @@ def draw_answers(shown: Sequence[Shown], grouper: ContourGrouper) -> str:
         words = "same contour" if same.same else "different contours"
         lines = sorted(found.polylines, key=len, reverse=True)
         pixels = overlay(row.clean, lines, Tag("", row.markers.tolist()))
-        caption = f"{words}, margin {same.margin:.2f} (row {one.number})"
+        # No way at all from one marker to the other has no margin.
+        margin = f", margin {same.margin:.2f}" if np.isfinite(same.margin) else ""
+        caption = f"{words}{margin} (row {one.number})"
         drawn.append(figure(picture(pixels, words), caption, one.verdict))
     return figures(drawn)
 
@@ -38,7 +40,7 @@ def draw_parts(parts: Parts, usage: Sequence[int] | None, learned_from: int) -> 
             f"Learned without labels from {learned_from} hard images, with the number of pieces of "
             "them that each explains."
         )
-    counts = np.zeros(len(parts), int) if usage is None else np.asarray(usage)
+    counts = None if usage is None else np.asarray(usage)
     return figure(picture(part_sheet(parts, counts), "learned parts"), caption)
 
 
@@ -60,4 +62,4 @@ def draw_continuation(grouper: ContourGrouper) -> str:
         )
         for side, end in enumerate(("one", "the other"))
     ]
-    return figures([field, *sheets])
+    return figures([field]) + "".join(sheets)

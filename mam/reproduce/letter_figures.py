@@ -63,8 +63,7 @@ def draw_graphs(rows: Sequence[CabcRow]) -> str:
 
 
 def _part(parts: Parts, caption: str) -> str:
-    usage = np.zeros(len(parts), int)
-    return figure(picture(part_sheet(parts, usage), "a part", crisp=True), caption)
+    return figure(picture(part_sheet(parts), "a part", crisp=True), caption)
 
 
 def _names(categories: Sequence[int]) -> str:

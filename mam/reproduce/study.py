@@ -41,6 +41,7 @@ class Known(NamedTuple):
     name: str
     images: tuple[int, ...]
     accuracy: tuple[float, ...]  # per cent
+    line: int | None = None  # number of the line they belong beside
 
 
 class Shown(NamedTuple):
@@ -140,10 +141,11 @@ class Study(ABC):
     @property
     def table(self) -> dict[tuple[str, str], Step]:
         """The evaluations of the table: (level learned on, level tested on)."""
+        # The hardest first: array sizes only grow, and each size is compiled anew.
         return {
             (level, tested): self.evaluate(self.model(level), tested)
-            for level in self.learn_on
-            for tested in self.test_on
+            for level in reversed(self.learn_on)
+            for tested in reversed(self.test_on)
         }
 
     def curve(self, line: Line) -> dict[int, list[Step]]:

@@ -100,14 +100,15 @@ def efficiency(study: Study) -> str:
     """The chart of accuracy over the number of images learned from, and its numbers."""
     curves = {line: study.points(line) for line in study.lines}
     ours = []
-    for line, points in curves.items():
+    for number, (line, points) in enumerate(curves.items()):
         if points:
             counts, means, spreads = zip(*points, strict=True)
-            ours.append(Series(_name(line), counts, means, spreads))
+            ours.append(Series(_name(line), counts, means, spreads, colour=number))
     if not ours:
         return paragraph("The files given hold fewer images than the smallest count of this scale.")
     known = [
-        Series(one.name, one.images, one.accuracy, published=True) for one in study.published.known
+        Series(one.name, one.images, one.accuracy, published=True, colour=one.line)
+        for one in study.published.known
     ]
     chart = figure(
         line_chart([*ours, *known], "images learned from", "% right"),

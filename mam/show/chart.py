@@ -20,6 +20,7 @@ class Series(NamedTuple):
     y: Sequence[float | int]
     spread: Sequence[float | int] = ()  # half the length of the error bars
     published: bool = False  # single points of others, not joined
+    colour: int | None = None  # number of the series whose colour it has; None: its own
 
 
 def line_chart(series: Sequence[Series], across: str, up: str) -> str:
@@ -95,7 +96,7 @@ def _level(values: Sequence[float], axis: _Axis) -> str:
 
 
 def _marks(one: Series, number: int, axis: _Axis) -> str:
-    colour = f"var(--series-{number % 8})"
+    colour = _colour(one, number)
     parts = []
     points = [(axis.x(x), axis.y(y)) for x, y in zip(one.x, one.y, strict=True)]
     if not one.published and len(points) > 1:
@@ -112,6 +113,10 @@ def _marks(one: Series, number: int, axis: _Axis) -> str:
     return "".join(parts)
 
 
+def _colour(one: Series, number: int) -> str:
+    return f"var(--series-{(number if one.colour is None else one.colour) % 8})"
+
+
 def _dot(x: float, y: float, colour: str, hollow: bool, inner: str = "") -> str:
     if hollow:
         shape = f"M{x} {y - 6}l6 6l-6 6l-6 -6z"
@@ -121,7 +126,7 @@ def _dot(x: float, y: float, colour: str, hollow: bool, inner: str = "") -> str:
 
 
 def _key(one: Series, number: int) -> str:
-    colour = f"var(--series-{number % 8})"
+    colour = _colour(one, number)
     line = "" if one.published else f'<path d="M0 8h32" stroke="{colour}" stroke-width="2"/>'
     dot = _dot(16.0, 8.0, colour, one.published)
     return f'<span><svg viewBox="0 0 32 16">{line}{dot}</svg> {escape(one.name)}</span>'

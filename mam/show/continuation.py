@@ -125,13 +125,12 @@ def followers(
     best = score.argmax(1)
     offsets = offset.reshape(len(parts), -1, 2)
     ranked = np.argsort(-score.max(1), kind="stable")[:count]
+    found = [int(one) for one in ranked if np.isfinite(score[one, best[one]])]
+    at = {one: offsets[one, best[one]] for one in found}
+    room = max((int(np.abs(place).max()) for place in at.values()), default=0)
     return [
-        (
-            float(score[one, best[one]]),
-            _tile(parts.masks, (kind, int(one)), offsets[one, best[one]], int(steps[-1])),
-        )
-        for one in ranked
-        if np.isfinite(score[one, best[one]])
+        (float(score[one, best[one]]), _tile(parts.masks, (kind, one), at[one], room))
+        for one in found
     ]
 
 
@@ -163,14 +162,14 @@ def _tile(
     masks: Bool[np.ndarray, "types side side"],
     kinds: tuple[int, int],
     offset: Int[np.ndarray, "2"],
-    reach: int,
+    room: int,
 ) -> Picture:
     """Two parts, the first in the middle and in white, the second beside it in colour."""
     side = masks.shape[1]
-    wide = side + 2 * reach
+    wide = side + 2 * room
     tile = np.broadcast_to(_DARK.astype(np.uint8), (wide, wide, 3)).copy()
     places = (np.zeros(2, int), offset)
     for kind, at, colour in zip(kinds, places, (_WHITE, PALETTE[0]), strict=True):
-        top, left = reach + at
+        top, left = room + at
         tile[top : top + side, left : left + side][masks[kind]] = colour
     return np.repeat(np.repeat(tile, _SCALE, 0), _SCALE, 1)

@@ -38,7 +38,12 @@ class Counting(Study):
         "smoke": Scale(train=2, test=3, counts=(1, 2), runs=2, parts=0)
     }
     published: ClassVar[Published] = Published(
-        "Net", 9, 5, {"easy": (70.0, 60.0)}, {"easy": (50.0, 40.0)}, (Known("paper", (5,), (60.0,)),)
+        rival="Net",
+        rival_images=9,
+        images=5,
+        ours={"easy": (70.0, 60.0)},
+        rivals={"easy": (50.0, 40.0)},
+        known=(Known("paper", (5,), (60.0,)),),
     )
 
     def learn(self, level: str, count: int, run: int, method: str = "") -> Step:
