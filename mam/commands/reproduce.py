@@ -50,7 +50,6 @@ def reproduce(
 
     from mam.reproduce.run import prepare
     from mam.reproduce.run import reproduce as do
-    from mam.reproduce.study_page import summary
 
     study = prepare(experiment.value, scale.value, out, data)
     with progress_bar(experiment.value, 100, "%") as advance:
@@ -62,4 +61,4 @@ def reproduce(
             done = 100 * share
 
         path = do(study, tell)
-    typer.echo(json.dumps({"page": str(path), **summary(study)}) if as_json else f"{path}")
+    typer.echo(json.dumps({"page": str(path), **study.summary()}) if as_json else f"{path}")

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mam.data import CabcRow
+from mam.reproduce.challenge import Challenge
 from mam.reproduce.letter_figures import draw_answers, draw_graphs, draw_parts
 from mam.reproduce.steps import Step
-from mam.reproduce.study import Known, Line, Published, Scale, Study
+from mam.reproduce.study import Known, Line, Published, Scale
 from mam.tasks import cabc as task
 from mam.tasks.report import Advance
 from mam.vision.elastic.bank import Bank
@@ -22,7 +23,7 @@ _LEARNING = 0.05  # seconds an image of two letters, two cores
 _PART = PartLearningConfig(count=1, side=9)  # facts: one part of 9 x 9
 
 
-class CabcStudy(Study):
+class CabcStudy(Challenge):
     """Are two markers on the same of two overlapping letters?"""
 
     kind: ClassVar[str] = "cabc"

@@ -6,9 +6,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from mam.reproduce.challenge import Challenge
 from mam.reproduce.contour_figures import draw_answers, draw_continuation, draw_parts
 from mam.reproduce.steps import Step
-from mam.reproduce.study import Known, Line, Published, Scale, Study
+from mam.reproduce.study import Known, Line, Published, Scale
 from mam.tasks import pathfinder as task
 from mam.tasks.report import Advance
 from mam.vision.contours import ContourGrouper
@@ -20,7 +21,7 @@ _BUNDLED = "pathfinder-parts"
 _SECONDS = {"easy": 0.03, "medium": 0.03, "hard": 0.04, "ultimate": 0.1}  # an image, two cores
 
 
-class PathfinderStudy(Study):
+class PathfinderStudy(Challenge):
     """Are two markers on the same broken contour?"""
 
     kind: ClassVar[str] = "pathfinder"

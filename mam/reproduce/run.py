@@ -5,17 +5,16 @@ from pathlib import Path
 
 from mam.data.whole import check_folder, write_whole
 from mam.reproduce.cabc import CabcStudy
+from mam.reproduce.experiment import Experiment
 from mam.reproduce.pathfinder import PathfinderStudy
 from mam.reproduce.steps import Step, Store
-from mam.reproduce.study import Study
-from mam.reproduce.study_page import study_page
 
-STUDIES: dict[str, type[Study]] = {"pathfinder": PathfinderStudy, "cabc": CabcStudy}
+STUDIES: dict[str, type[Experiment]] = {"pathfinder": PathfinderStudy, "cabc": CabcStudy}
 
 Tell = Callable[[str, float], None]  # what is being done, and which share of all is done
 
 
-def prepare(name: str, scale: str, out: Path, data: Path | None = None) -> Study:
+def prepare(name: str, scale: str, out: Path, data: Path | None = None) -> Experiment:
     """Open the folder of an experiment; what cannot work is refused here, before any work."""
     check_folder(out)
     if out.exists() and not out.is_dir():
@@ -47,9 +46,9 @@ def run_steps(store: Store, steps: list[Step], tell: Tell = lambda title, share:
     tell("done", 1.0)
 
 
-def reproduce(study: Study, tell: Tell = lambda title, share: None) -> Path:
+def reproduce(study: Experiment, tell: Tell = lambda title, share: None) -> Path:
     """Do an experiment, and return its page, which lies beside the folder of its steps."""
     run_steps(study.store, study.steps(), tell)
     path = study.store.folder.with_suffix(".html")
-    write_whole(path, study_page(study).encode())
+    write_whole(path, study.page().encode())
     return path

@@ -1,6 +1,6 @@
 """What the challenges have in common: learn on some levels, test on all, learn from few images."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from mam.data import AnyRow
+from mam.reproduce.experiment import Experiment, with_needs
 from mam.reproduce.sets import DataSet, generated_set, given_set
 from mam.reproduce.steps import Step, Store, Work, distinct
 from mam.show.page import paragraph
@@ -65,10 +66,9 @@ class Published:
 
 
 @dataclass(frozen=True, eq=False)
-class Study(ABC):
-    """An experiment at one scale, on given data: which steps it takes, and what they gave."""
+class Study(Experiment):
+    """An experiment with levels: which steps it takes, and what they gave."""
 
-    store: Store
     scale: Scale
     scale_name: str
     train: Mapping[str, DataSet]
@@ -167,7 +167,7 @@ class Study(ABC):
         for line in self.lines:
             ends += [step for several in self.curve(line).values() for step in several]
         ends += self.drawings().values()
-        return distinct([*filter(None, sets), *(one for end in ends for one in _with_needs(end))])
+        return distinct([*filter(None, sets), *(one for end in ends for one in with_needs(end))])
 
     def answers_step(self, work: Work) -> Step:
         """The step that draws answers of the model learned on hard images."""
@@ -205,10 +205,6 @@ class Study(ABC):
             spread = float(right.std(ddof=1)) if len(right) > 1 else 0.0
             found.append((count, float(right.mean()), spread))
         return found
-
-
-def _with_needs(step: Step) -> list[Step]:
-    return [*(one for need in step.needs for one in _with_needs(need)), step]
 
 
 def some_rows(report: Mapping[str, Any], count: int) -> tuple[list[int], list[int]]:

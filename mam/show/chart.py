@@ -104,7 +104,7 @@ def _marks(one: Series, number: int, axis: _Axis) -> str:
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
     for (x, y), at, value, spread in zip(points, one.x, one.y, _spread(one), strict=True):
         if spread > 0:
-            high, low = axis.y(value + spread), axis.y(value - spread)
+            high, low = axis.y(min(value + spread, 100)), axis.y(max(value - spread, 0))
             bar = f"M{x} {high}V{low}M{x - 4} {high}h8M{x - 4} {low}h8"
             parts.append(f'<path d="{bar}" stroke="{colour}" fill="none"/>')
         about = f"{value:.4g}" + (f" ± {spread:.2g}" if len(one.spread) else "")

@@ -23,7 +23,7 @@ def test_smoke(name: str, tmp_path: Path) -> None:
     assert len(found["curves"]) == len(study.lines)
     # Few images, but far from chance: the networks' figure off their own level.
     own = [row[level] for row in found["table"].values() for level in row]
-    assert sum(own) / len(own) > 65
+    assert sum(own) / len(own) > 60
     text = Path(found["page"]).read_text()
     assert not re.search(r"""(src|href)=["'](?!data:)""", text)
     headings = re.findall("<h2>(.*?)</h2>", text)

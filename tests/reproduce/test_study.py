@@ -15,16 +15,18 @@ from mam.cli import app
 from mam.commands.reproduce import Experiment, ScaleName
 from mam.data import StoreConfig, recipe, write_dataset
 from mam.reproduce import run
+from mam.reproduce.cabc import CabcStudy
+from mam.reproduce.challenge import Challenge
+from mam.reproduce.pathfinder import PathfinderStudy
 from mam.reproduce.sets import DataSet
 from mam.reproduce.steps import Step
-from mam.reproduce.study import Known, Line, Published, Scale, Study
-from mam.reproduce.study_page import summary
+from mam.reproduce.study import Known, Line, Published, Scale
 from mam.tasks.report import Advance
 
 WORK: list[str] = []
 
 
-class Counting(Study):
+class Counting(Challenge):
     """Learns how many rows there are; is right as often as it has seen rows."""
 
     kind: ClassVar[str] = "curves"
@@ -136,8 +138,8 @@ def test_other_data_are_other_steps(tmp_path: Path, files: Path) -> None:
     given = run.prepare("pathfinder", "smoke", tmp_path, files)
     page = run.reproduce(given)
     # The file has a single row, so there is no model of two.
-    assert WORK.count("learn") == 2 and summary(given)["curves"][0]["images"] == [1]
-    assert summary(given)["table"]["easy"]["easy"] == 60.0
+    assert WORK.count("learn") == 2 and given.summary()["curves"][0]["images"] == [1]
+    assert given.summary()["table"]["easy"]["easy"] == 60.0
     assert "easy-train.parquet, 1 rows" in page.read_text()
 
 
@@ -168,7 +170,7 @@ def test_blocks_share_rows_only_where_they_must(rows: int, count: int, runs: int
 def test_the_command_offers_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert set(Experiment) == set(run.STUDIES)
-    for study in run.STUDIES.values():
+    for study in (PathfinderStudy, CabcStudy):
         assert set(study.scales) == set(ScaleName)
         assert all(len(row) == len(study.test_on) for row in study.published.rivals.values())
         assert set(study.published.ours) == set(study.learn_on)

@@ -1,4 +1,4 @@
-"""The page of a study: the paper's table and chart with ours beside them, pictures, settings."""
+"""The page of a challenge: the paper's table and chart, ours beside them, pictures, settings."""
 
 import math
 import platform
@@ -9,7 +9,6 @@ from typing import Any
 import jax
 
 from mam import __version__
-from mam.reproduce.steps import Step
 from mam.reproduce.study import Line, Study
 from mam.show.chart import Series, line_chart
 from mam.show.page import TableRow, figure, page, paragraph, table
@@ -18,53 +17,48 @@ _PACKAGES = ("jax", "numpy", "scipy", "scikit-image")
 NO_FIGURE = "–"
 
 
-def summary(study: Study) -> dict[str, Any]:
-    """The figures of a study as JSON."""
+class Challenge(Study):
+    """A challenge with markers: a study whose page has the paper's table and chart."""
+
+    def page(self) -> str:
+        """The page, as HTML; every step must be done."""
+        given = all(one.step is None for one in self.test.values())
+        source = "files given" if given else "our generator"
+        lead = f"{self.about} Scale: {self.scale_name}; images: {source}."
+        sections = [
+            ("Learned on one level, tested on all", generalisation(self)),
+            ("Learned from few images", efficiency(self)),
+            *((name, self.store.result(step)) for name, step in self.drawings().items()),
+            ("Settings, versions and times", settings(self)),
+        ]
+        return page(self.title, lead, sections)
+
+    def summary(self) -> dict[str, Any]:
+        """The figures, as JSON."""
+        return {
+            "experiment": self.kind,
+            "scale": self.scale_name,
+            "table": {
+                learned: {
+                    tested: round(self.right(self.table[learned, tested]), 2)
+                    for tested in self.test_on
+                }
+                for learned in self.learn_on
+            },
+            "curves": [_curve(line, self.points(line)) for line in self.lines],
+            "seconds": round(self.seconds(self.steps()), 1),
+        }
+
+
+def _curve(line: Line, points: Sequence[tuple[int, float, float]]) -> dict[str, Any]:
     return {
-        "experiment": study.kind,
-        "scale": study.scale_name,
-        "table": {
-            learned: {
-                tested: _round(study.right(study.table[learned, tested]))
-                for tested in study.test_on
-            }
-            for learned in study.learn_on
-        },
-        "curves": [
-            {
-                "learned_on": line.learn,
-                "tested_on": line.test,
-                "method": line.method or "ours",
-                "images": [count for count, _, _ in study.points(line)],
-                "mean": [_round(mean) for _, mean, _ in study.points(line)],
-                "deviation": [_round(spread) for _, _, spread in study.points(line)],
-            }
-            for line in study.lines
-        ],
-        "seconds": round(seconds_of(study, study.steps()), 1),
+        "learned_on": line.learn,
+        "tested_on": line.test,
+        "method": line.method or "ours",
+        "images": [count for count, _, _ in points],
+        "mean": [round(mean, 2) for _, mean, _ in points],
+        "deviation": [round(spread, 2) for _, _, spread in points],
     }
-
-
-def _round(per_cent: float) -> float:
-    return round(per_cent, 2)
-
-
-def seconds_of(study: Study, steps: Sequence[Step]) -> float:
-    """The time that finished steps took when they were done."""
-    return sum(found.seconds for step in steps if (found := study.store.record(step)) is not None)
-
-
-def study_page(study: Study) -> str:
-    """Return the page; every step must be done."""
-    source = "files given" if next(iter(study.test.values())).step is None else "our generator"
-    lead = f"{study.about} Scale: {study.scale_name}; images: {source}."
-    sections = [
-        ("Learned on one level, tested on all", generalisation(study)),
-        ("Learned from few images", efficiency(study)),
-        *((name, study.store.result(step)) for name, step in study.drawings().items()),
-        ("Settings, versions and times", _settings(study)),
-    ]
-    return page(study.title, lead, sections)
 
 
 def generalisation(study: Study) -> str:
@@ -137,11 +131,11 @@ def _point(points: Sequence[tuple[int, float, float]], wanted: int) -> str:
     return f"{mean:.2f} ± {spread:.2f}"
 
 
-def _settings(study: Study) -> str:
+def settings(study: Study) -> str:
+    """The table of settings, versions and times."""
     steps = study.steps()
     tests = [step for step in steps if step.name.partition(", test ")[2]]
     answered = sum(study.store.result(step)["n"] for step in tests)
-    device = jax.devices()[0]
     rates = {
         "experiment": f"{study.kind}, scale {study.scale_name}",
         "learned from": ", ".join(f"{study.learned_from(one):,} {one}" for one in study.learn_on),
@@ -149,18 +143,22 @@ def _settings(study: Study) -> str:
         "test files": _files(study, "test"),
         "runs": f"{study.scale.runs}; run k learns from the k-th block of rows, with seed k",
         **study.notes(),
-        "time": f"{seconds_of(study, steps):,.0f} s for {len(steps)} steps, compiling included",
-        "answers": f"{answered:,} images in {seconds_of(study, tests):,.0f} s",
-        "device": f"{device.device_kind} ({device.platform}), {platform.machine()}",
-        "versions": ", ".join(
-            [
-                f"mam {__version__}",
-                f"Python {platform.python_version()}",
-                *(f"{name} {version(name)}" for name in _PACKAGES),
-            ]
-        ),
+        "time": f"{study.seconds(steps):,.0f} s for {len(steps)} steps, compiling included",
+        "answers": f"{answered:,} images in {study.seconds(tests):,.0f} s",
+        **surroundings(),
     }
     return table(["what", "setting"], [TableRow([name, said]) for name, said in rates.items()])
+
+
+def surroundings() -> dict[str, str]:
+    """What the figures were measured on."""
+    device = jax.devices()[0]
+    packages = [f"{name} {version(name)}" for name in _PACKAGES]
+    python = f"Python {platform.python_version()}"
+    return {
+        "device": f"{device.device_kind}, {device.platform}; {platform.machine()}",
+        "versions": ", ".join([f"mam {__version__}", python, *packages]),
+    }
 
 
 def _files(study: Study, use: str) -> str:
