@@ -87,7 +87,7 @@ class CabcStudy(Challenge):
 
         settings = {"model": model.settings, "images": count, "data": data.settings}
         # Most of an image is matching the best candidates; the rest grows with the bank.
-        cost = 0.7 + 0.0008 * model.rows
+        cost = 0.9 + 0.0004 * model.rows
         return Step(f"{model.name}, test {level}", settings, work, count, cost, needs=(model,))
 
     def part(self) -> Step | None:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mam.data import AnyRow, Recipe, StoreConfig, count_rows, recipe, select_rows, write_dataset
+from mam.data import AnyRow, Recipe, StoreConfig, count_rows, select_rows, write_dataset
 from mam.reproduce.steps import Step, Store
 from mam.tasks.report import Advance
 
-_SEEDS = {"train": 101, "test": 102}  # of generated sets: no row is in both
 _CHUNK = 256  # rows in memory at a time, where one pass over them is enough
 
 
@@ -41,25 +40,20 @@ class DataSet:
             yield from select_rows(str(self.path), numbers[start : start + _CHUNK])
 
 
-def given_set(folder: Path, level: str, use: str) -> DataSet:
-    """A user's own file, LEVEL-USE.parquet."""
-    path = folder / f"{level}-{use}.parquet"
+def given_set(path: Path, hint: str) -> DataSet:
+    """A user's own file; the hint says in the error which files there should be."""
     if not path.is_file():
-        raise FileNotFoundError(
-            f"{path}: no such file; a folder of data sets holds LEVEL-train.parquet to learn from "
-            "and LEVEL-test.parquet for every level to test on"
-        )
+        raise FileNotFoundError(f"{path}: no such file; {hint}")
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return DataSet(path, count_rows(str(path)), {"file": path.name, "sha256": digest})
 
 
-def generated_set(store: Store, kind: str, level: str, use: str, count: int) -> DataSet:
-    """A set of our own generator, made by a step."""
-    made = recipe(kind, level, _SEEDS[use])
+def generated_set(store: Store, name: str, made: Recipe, count: int) -> DataSet:
+    """The first rows of a recipe, written by a step."""
     settings = {"recipe": json.loads(made.describe()), "rows": count}
     step = Step(
-        f"{kind} {level} {use}",
+        name,
         settings,
         lambda path, advance: _write(made, count, path, advance),
         count,

@@ -8,11 +8,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from mam.data import AnyRow
+from mam.data import AnyRow, recipe
 from mam.reproduce.experiment import Experiment, with_needs
 from mam.reproduce.sets import DataSet, generated_set, given_set
 from mam.reproduce.steps import Step, Store, Work, distinct
 from mam.show.page import paragraph
+
+_SEEDS = {"train": 101, "test": 102}  # of generated sets: no row is in both
+_FILES = (
+    "a folder of data sets holds LEVEL-train.parquet for easy, medium and hard, and "
+    "LEVEL-test.parquet for every level to test on"
+)
 
 
 @dataclass(frozen=True)
@@ -88,26 +94,22 @@ class Study(Experiment):
     def at(cls, scale: str, folder: Path, data: Path | None = None) -> "Study":
         """The experiment at a named scale, kept in a folder, on generated or given data."""
         size, store = cls.scales[scale], Store(folder)
-        if data is not None:
-            train = {level: given_set(data, level, "train") for level in cls.learn_on}
-            test = {level: given_set(data, level, "test") for level in cls.test_on}
-        else:
-            curves = {line.learn for line in cls.lines}
-            most = size.runs * max(size.counts, default=0)
-            train = {
-                level: generated_set(
-                    store,
-                    cls.kind,
-                    level,
-                    "train",
-                    max(size.train, size.parts, most if level in curves else 0),
-                )
-                for level in cls.learn_on
-            }
-            test = {
-                level: generated_set(store, cls.kind, level, "test", size.test)
-                for level in cls.test_on
-            }
+        most = size.runs * max(size.counts, default=0)
+        curves = {line.learn for line in cls.lines}
+
+        def found(level: str, use: str, count: int) -> DataSet:
+            if data is not None:
+                return given_set(data / f"{level}-{use}.parquet", _FILES)
+            made = recipe(cls.kind, level, _SEEDS[use])
+            return generated_set(store, f"{cls.kind} {level} {use}", made, count)
+
+        train = {
+            level: found(
+                level, "train", max(size.train, size.parts, most if level in curves else 0)
+            )
+            for level in cls.learn_on
+        }
+        test = {level: found(level, "test", size.test) for level in cls.test_on}
         return cls(store, size, scale, train, test)
 
     @abstractmethod
