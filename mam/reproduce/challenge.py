@@ -1,19 +1,14 @@
 """The page of a challenge: the paper's table and chart, ours beside them, pictures, settings."""
 
 import math
-import platform
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Any
 
-import jax
-
-from mam import __version__
 from mam.reproduce.study import Line, Study
+from mam.reproduce.surroundings import surroundings
 from mam.show.chart import Series, line_chart
 from mam.show.page import TableRow, figure, page, paragraph, table
 
-_PACKAGES = ("jax", "numpy", "scipy", "scikit-image")
 NO_FIGURE = "–"
 
 
@@ -28,6 +23,7 @@ class Challenge(Study):
         sections = [
             ("Learned on one level, tested on all", generalisation(self)),
             ("Learned from few images", efficiency(self)),
+            ("Test images", self.store.result(self.images_step())),
             *((name, self.store.result(step)) for name, step in self.drawings().items()),
             ("Settings, versions and times", settings(self)),
         ]
@@ -148,17 +144,6 @@ def settings(study: Study) -> str:
         **surroundings(),
     }
     return table(["what", "setting"], [TableRow([name, said]) for name, said in rates.items()])
-
-
-def surroundings() -> dict[str, str]:
-    """What the figures were measured on."""
-    device = jax.devices()[0]
-    packages = [f"{name} {version(name)}" for name in _PACKAGES]
-    python = f"Python {platform.python_version()}"
-    return {
-        "device": f"{device.device_kind}, {device.platform}; {platform.machine()}",
-        "versions": ", ".join([f"mam {__version__}", python, *packages]),
-    }
 
 
 def _files(study: Study, use: str) -> str:

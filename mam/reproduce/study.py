@@ -12,7 +12,9 @@ from mam.data import AnyRow, recipe
 from mam.reproduce.experiment import Experiment, with_needs
 from mam.reproduce.sets import DataSet, generated_set, given_set
 from mam.reproduce.steps import Step, Store, Work, distinct
-from mam.show.page import paragraph
+from mam.show.page import figure, figures, paragraph, picture
+from mam.show.sheet import row_panels
+from mam.tasks.report import Advance
 
 _SEEDS = {"train": 101, "test": 102}  # of generated sets: no row is in both
 _FILES = (
@@ -168,8 +170,22 @@ class Study(Experiment):
         ends = list(self.table.values())
         for line in self.lines:
             ends += [step for several in self.curve(line).values() for step in several]
-        ends += self.drawings().values()
+        ends += [self.images_step(), *self.drawings().values()]
         return distinct([*filter(None, sets), *(one for end in ends for one in with_needs(end))])
+
+    def images_step(self) -> Step:
+        """The step that draws an image of every level."""
+
+        def work(path: Path, advance: Advance) -> str:
+            shown = []
+            for level, data in self.test.items():
+                [row] = data.read([0])
+                caption, panels = row_panels(row)
+                shown += [figure(picture(one, level), f"{level}: {caption}") for one in panels]
+            return figures(shown)
+
+        settings = {"images": [data.settings for data in self.test.values()]}
+        return Step(f"pictures of {self.kind}", settings, work)
 
     def answers_step(self, work: Work) -> Step:
         """The step that draws answers of the model learned on hard images."""
