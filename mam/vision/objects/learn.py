@@ -38,6 +38,12 @@ class Example(NamedTuple):
     name: str  # of the object
     depth: Float[np.ndarray, "rows cols"] | None = None  # metres, all of it known
     where: str = "the image"  # what to call it in errors
+    picture: str = ""  # equal for examples of one picture; else each array is a picture of its own
+
+    @property
+    def key(self) -> str:
+        """What tells pictures apart."""
+        return self.picture or str(id(self.image))
 
 
 class Sketch(NamedTuple):

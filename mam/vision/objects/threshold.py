@@ -32,14 +32,14 @@ def learn_thresholds(
     shown = np.array([names.index(example.name) for example in examples])
     for number in _pictures(shown):
         example = examples[number]
-        same = [k for k, n in enumerate(chosen) if examples[n].image is example.image]
+        same = [k for k, n in enumerate(chosen) if examples[n].key == example.key]
         alone = len(np.setdiff1d(np.flatnonzero(shown == shown[number]), chosen[same])) == 0
         evidence = evidence_of(example.image, example.depth, library.config.evidence, example.where)
         found = search(evidence, library, None if alone else np.array(same, np.int64))
         truth = {
             examples[n].name: examples[n].mask
             for n in range(len(examples))
-            if examples[n].image is example.image
+            if examples[n].key == example.key
         }
         for one, name in enumerate(names):
             on, off = _scores(found[one], truth.get(name), example.mask.shape)
