@@ -14,6 +14,7 @@ class Experiment(StrEnum):
 
     pathfinder = "pathfinder"
     cabc = "cabc"
+    objects = "objects"
 
 
 class ScaleName(StrEnum):

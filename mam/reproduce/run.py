@@ -6,10 +6,15 @@ from pathlib import Path
 from mam.data.whole import check_folder, write_whole
 from mam.reproduce.cabc import CabcStudy
 from mam.reproduce.experiment import Experiment
+from mam.reproduce.objects import ObjectsStudy
 from mam.reproduce.pathfinder import PathfinderStudy
 from mam.reproduce.steps import Step, Store
 
-STUDIES: dict[str, type[Experiment]] = {"pathfinder": PathfinderStudy, "cabc": CabcStudy}
+STUDIES: dict[str, type[Experiment]] = {
+    "pathfinder": PathfinderStudy,
+    "cabc": CabcStudy,
+    "objects": ObjectsStudy,
+}
 
 Tell = Callable[[str, float], None]  # what is being done, and which share of all is done
 

@@ -3,33 +3,37 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from mam.cli import app
+from mam.reproduce.challenge import Challenge
 from mam.reproduce.run import STUDIES
+
+
+def command(name: str, out: Path) -> dict[str, Any]:
+    words = ["reproduce", name, "--scale", "smoke", "--out", str(out), "--json"]
+    return json.loads(CliRunner().invoke(app, words, catch_exceptions=False).stdout)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_smoke(name: str, tmp_path: Path) -> None:
-    words = ["reproduce", name, "--scale", "smoke", "--out", str(tmp_path), "--json"]
-    said = CliRunner().invoke(app, words, catch_exceptions=False).stdout
-    found = json.loads(said)
+    found = command(name, tmp_path)
     study = STUDIES[name]
-    assert list(found["table"]) == list(study.learn_on)
-    assert all(list(row) == list(study.test_on) for row in found["table"].values())
-    assert len(found["curves"]) == len(study.lines)
-    # Few images, but far from chance: the networks' figure off their own level.
-    own = [row[level] for row in found["table"].values() for level in row]
-    assert sum(own) / len(own) > 60
+    if issubclass(study, Challenge):
+        assert list(found["table"]) == list(study.learn_on)
+        assert all(list(row) == list(study.test_on) for row in found["table"].values())
+        assert len(found["curves"]) == len(study.lines)
+        own = [right for row in found["table"].values() for right in row.values()]
+        assert sum(own) / len(own) > 60  # from few images, and yet not by chance
+    else:
+        assert all(iou > 0.3 for runs in found["median_iou"].values() for iou in runs)
     text = Path(found["page"]).read_text()
     assert not re.search(r"""(src|href)=["'](?!data:)""", text)
-    headings = re.findall("<h2>(.*?)</h2>", text)
-    assert "Decodings" in headings and len(headings) >= 6
-    assert text.count("<figure") >= 6
+    assert len(re.findall("<h2>", text)) >= 3 and text.count("<figure") >= 2
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / name).iterdir()}
-    again = json.loads(CliRunner().invoke(app, words, catch_exceptions=False).stdout)
-    assert again == found
+    assert command(name, tmp_path) == found
     assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / name).iterdir()}
