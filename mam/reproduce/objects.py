@@ -16,7 +16,7 @@ from mam.reproduce.sets import DataSet, generated_set, given_set
 from mam.reproduce.steps import Step, Store, distinct
 from mam.reproduce.study import Shown, some_rows
 from mam.reproduce.surroundings import surroundings
-from mam.show.page import TableRow, page, table
+from mam.show.page import TableRow, page, paragraph, table
 from mam.tasks import objects as task
 from mam.tasks.report import Advance
 from mam.vision.detector import ObjectDetector
@@ -109,7 +109,8 @@ class ObjectsStudy(Experiment):
         data, tested = self.sets[level], self.evaluate(level, 0)
 
         def work(path: Path, advance: Advance) -> str:
-            found, missed = some_rows(self.store.result(tested), self.scale.pictures)
+            report = self.store.result(tested)
+            found, missed = some_rows(report, self.scale.pictures)
             choice = task.Choice("test")
             rows = enumerate(task.object_rows(str(data.path), choice))
             chosen = {number: row for number, row in rows if number in {*found, *missed}}
@@ -118,7 +119,8 @@ class ObjectsStudy(Experiment):
                 for n in found + missed
             ]
             detector = ObjectDetector(self.store.file(self.learn(level, 0)))
-            return draw_answers(shown, detector)
+            said = f"Of {report['n']} pictures, {len(report['errors'])} have an IoU below one half."
+            return paragraph(said) + draw_answers(shown, detector)
 
         settings = {"test": tested.settings, "pictures": self.scale.pictures}
         return Step(f"pictures {level}", settings, work, needs=(tested,))
@@ -167,7 +169,7 @@ class ObjectsStudy(Experiment):
             f"Mean and standard deviation of {self.scale.runs} runs, each with its own choice of "
             "70 % of the scenes to learn from. Outline: the learned outline, moved along with the "
             "parts; hull: their convex hull, the paper's mask; there: share of pictures whose "
-            "object was said to be there. The paper's photographs are not those used here."
+            "object was said to be there. The paper's figure is for its own photographs."
         )
         return table(["pictures", "outline", "hull", "there"], rows, caption)
 

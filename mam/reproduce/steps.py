@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ class Step:
     suffix: str = ""  # of the file that it writes, if any
     needs: tuple["Step", ...] = ()  # steps that come before
 
-    @property
+    @cached_property
     def stem(self) -> str:
         """The name of its files: words, and a digest of the settings and of the version.
 

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -142,7 +143,7 @@ class Study(Experiment):
         """The images of a level tested on."""
         return min(self.scale.test, self.test[level].rows)
 
-    @property
+    @cached_property
     def table(self) -> dict[tuple[str, str], Step]:
         """The evaluations of the table: (level learned on, level tested on)."""
         # The hardest first: array sizes only grow, and each size is compiled anew.

@@ -12,12 +12,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from mam.cli import app
-from mam.commands.reproduce import Experiment, ScaleName
 from mam.data import StoreConfig, recipe, write_dataset
 from mam.reproduce import run
-from mam.reproduce.cabc import CabcStudy
 from mam.reproduce.challenge import Challenge
-from mam.reproduce.pathfinder import PathfinderStudy
 from mam.reproduce.sets import DataSet
 from mam.reproduce.steps import Step
 from mam.reproduce.study import Known, Line, Published, Scale
@@ -29,7 +26,7 @@ WORK: list[str] = []
 class Counting(Challenge):
     """Learns how many rows there are; is right as often as it has seen rows."""
 
-    kind: ClassVar[str] = "curves"
+    kind: ClassVar[str] = "pathfinder"
     title: ClassVar[str] = "Counting"
     about: ClassVar[str] = "A test."
     learn_on: ClassVar[tuple[str, ...]] = ("easy",)
@@ -86,7 +83,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sets")
     for level, use, rows in (("easy", "train", 1), ("easy", "test", 2), ("medium", "test", 2)):
         out = folder / f"{level}-{use}.parquet"
-        write_dataset(recipe("curves", level, 5), rows, out, StoreConfig())
+        write_dataset(recipe("pathfinder", level, 5), rows, out, StoreConfig())
     return folder
 
 
@@ -165,12 +162,3 @@ def test_blocks_share_rows_only_where_they_must(rows: int, count: int, runs: int
     assert all(len(set(block)) == count and max(block) < rows for block in blocks)
     if count * runs <= rows:
         assert len({number for block in blocks for number in block}) == count * runs
-
-
-def test_the_command_offers_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    assert set(Experiment) == set(run.STUDIES)
-    for study in (PathfinderStudy, CabcStudy):
-        assert set(study.scales) == set(ScaleName)
-        assert all(len(row) == len(study.test_on) for row in study.published.rivals.values())
-        assert set(study.published.ours) == set(study.learn_on)
