@@ -69,9 +69,10 @@ class PathfinderStudy(Challenge):
         ),
     )
 
-    def parts(self, level: str) -> Step | None:
-        """The step that learns parts from a few images of a level; None: they are bundled."""
-        data = self.train[level]
+    @cached_property
+    def parts(self) -> Step | None:
+        """The step that learns parts, for all levels as in the paper; None: they are bundled."""
+        data = self.train["hard"]
         count = min(self.scale.parts, data.rows)
         if not count:
             return None
@@ -83,16 +84,16 @@ class PathfinderStudy(Challenge):
             return {"usage": learned.usage.tolist()}
 
         settings = {"parts": count, "data": data.settings}
-        return Step(f"parts {level}", settings, work, count, 10.0, ".safetensors")
+        return Step("parts", settings, work, count, 20.0, ".safetensors")
 
     def learn(self, level: str, count: int, run: int, method: str = "") -> Step:
         """Learn how strokes continue each other."""
-        data, parts = self.train[level], self.parts(level)
+        data, parts = self.train[level], self.parts
         times = self.scale.sparsifications if method == "counts" else 1
 
         def work(path: Path, advance: Advance) -> Any:
             grouper = self._groupers[level].set_params(
-                parts=self._load_parts(level),
+                parts=self._load_parts(),
                 continuation=method or "smooth",
                 sparsifications=times,
                 seed=run,
@@ -135,9 +136,8 @@ class PathfinderStudy(Challenge):
             return self.draw_answers(lambda shown: draw_answers(shown, grouper))
 
         def parts(path: Path, advance: Advance) -> str:
-            step = self.parts("hard")
-            usage = None if step is None else self.store.result(step)["usage"]
-            return draw_parts(self._load_parts("hard"), usage, self.scale.parts)
+            usage = None if self.parts is None else self.store.result(self.parts)["usage"]
+            return draw_parts(self._load_parts(), usage, self.scale.parts)
 
         about = {"model": model.settings}
         return {
@@ -154,7 +154,7 @@ class PathfinderStudy(Challenge):
     def notes(self) -> Mapping[str, str]:
         """Settings worth a line on the page."""
         count = self.scale.parts
-        source = f"learned from {count} images of the level learned on" if count else "bundled"
+        source = f"learned from {count} hard images" if count else "bundled"
         return {
             "parts": f"16 of 7 x 7 px, {source}",
             "continuation": "smooth log odds over distance, bend and skew; 'counts' is the "
@@ -179,6 +179,5 @@ class PathfinderStudy(Challenge):
         grouper.continuation_ = found.continuation_
         return grouper
 
-    def _load_parts(self, level: str) -> Parts:
-        step = self.parts(level)
-        return Parts.load(_BUNDLED if step is None else self.store.file(step))
+    def _load_parts(self) -> Parts:
+        return Parts.load(_BUNDLED if self.parts is None else self.store.file(self.parts))
