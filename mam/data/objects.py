@@ -15,6 +15,7 @@ from scipy import ndimage
 from mam.data.schema import ObjectRow
 
 _SIDE = 160  # px of the canvas that a texture is drawn on
+_SHIFT = 40  # px by which frames differ at most, at a view of 1
 _SMOOTH = 2  # times larger while drawing, for smooth borders
 
 Colours = Float[np.ndarray, "rows cols 3"]
@@ -31,13 +32,15 @@ class ObjectsConfig:
     size: tuple[float, float] = (0.8, 1.2)  # of an object; 1 is 100 px
     turn: float = 10.0  # degrees, at most to either side
     shear: float = 0.1  # at most
-    view: float = 0.25  # share of these ranges by which frames of a scene differ
+    view: float = 0.25  # 0..1, share of these ranges by which frames of a scene differ
     clutter: tuple[int, int] = (10, 20)  # things in the background
     noise: float = 0.02  # sigma, of brightness
 
     def __post_init__(self) -> None:
         if min(self.rows, self.cols) < 160:
             raise ValueError(f"{self.rows} x {self.cols}: the canvas needs 160 px at least")
+        if not 0 <= self.view <= 1:
+            raise ValueError(f"view {self.view}: it must lie in 0..1")
         if self.objects < 1 or self.frames < 1:
             raise ValueError("objects and frames: at least one of each")
         if not 0.2 <= self.size[0] <= self.size[1] <= 1.5:
@@ -64,11 +67,12 @@ def make_objects(config: ObjectsConfig, seed: int, row: int) -> ObjectRow:
     # Background and pose belong to the scene, so they come from the number of its first frame.
     of_scene = np.random.default_rng([seed, scene * config.frames, 1])
     of_frame = np.random.default_rng([seed, row, 2])
-    canvas = _background(config, of_scene)
+    wide = _background(config, of_scene)
     pose = of_scene.uniform(-1, 1, 6) + config.view * of_frame.uniform(-1, 1, 6)
     place = np.clip(pose, -1, 1)
-    shift = config.view * of_frame.uniform(-40, 40, 2)
-    canvas = ndimage.shift(canvas, (*shift, 0), order=1, mode="nearest")
+    shift = np.rint(config.view * of_frame.uniform(-_SHIFT, _SHIFT, 2)).astype(int)
+    top, left = _SHIFT - shift
+    canvas = wide[top : top + config.rows, left : left + config.cols]
     texture, shape = _object(np.random.default_rng([seed, number, 3]))
     centre = np.array([config.rows, config.cols]) * (0.5 + 0.2 * place[:2]) + shift
     canvas, mask = _laid_on(canvas, texture, shape, _affine(config, place[2:]), centre)
@@ -87,7 +91,9 @@ def _affine(config: ObjectsConfig, pose: Float[np.ndarray, "4"]) -> Float[np.nda
     return scale * turn @ shear
 
 
-def _object(rng: np.random.Generator) -> tuple[Colours, Bool[np.ndarray, "side side"]]:
+def _object(
+    rng: np.random.Generator,
+) -> tuple[Float[np.ndarray, "side side 3"], Bool[np.ndarray, "side side"]]:
     """Texture and shape: a plate with five to eight corners, its patches well apart in colour."""
     corners = int(rng.integers(5, 9))
     angle = np.sort(rng.uniform(0, 0.6, corners) + np.arange(corners)) * 2 * np.pi / corners
@@ -103,7 +109,8 @@ def _object(rng: np.random.Generator) -> tuple[Colours, Bool[np.ndarray, "side s
 
 def _background(config: ObjectsConfig, rng: np.random.Generator) -> Colours:
     count = int(rng.integers(config.clutter[0], config.clutter[1] + 1))
-    return _patches(rng, (config.rows, config.cols), count, (8.0, 50.0))
+    shape = config.rows + 2 * _SHIFT, config.cols + 2 * _SHIFT
+    return _patches(rng, shape, count, (8.0, 50.0))
 
 
 def _patches(
@@ -137,7 +144,7 @@ def _colour(rng: np.random.Generator) -> tuple[int, int, int]:
 
 def _laid_on(
     canvas: Colours,
-    texture: Colours,
+    texture: Float[np.ndarray, "side side 3"],
     shape: Bool[np.ndarray, "side side"],
     turn: Float[np.ndarray, "2 2"],
     centre: Float[np.ndarray, "2"],

@@ -84,7 +84,9 @@ def examples_of(rows: Iterable[AnyRow], source: str, name: str | None = None) ->
             if name in (None, row.name):
                 about = f"{where} ({row.scene}, frame {row.frame}, {row.name})"
                 frame = f"{row.scene}/{row.frame}"
-                examples.append(Example(row.image, row.mask, row.name, row.depth, about, frame))
+                examples.append(
+                    Example(row.image, row.mask, row.name, row.depth, about, frame, row.scene)
+                )
         elif isinstance(row, PictureRow) and row.mask is not None:
             called = name or Path(source).resolve().stem
             examples.append(Example(row.image, row.mask, called, None, f"{where} ({row.name})"))

@@ -28,6 +28,7 @@ _NEVER = np.float32(-1e6)
 # Candidates that run together: a core works best in its cache, an accelerator wants many.
 _BLOCK_ON_CPU = 32
 _BLOCK_ON_ACCELERATOR = 2048
+_FEWEST = 8  # candidates of a block; small blocks have powers of two
 _EDGE_GRAIN = 64  # edges of a block are a multiple of this, vertices one of half the edges
 
 
@@ -109,6 +110,7 @@ def _blocks(graphs: Graphs) -> Iterator[tuple[np.ndarray, Graphs, np.ndarray]]:
     """Candidates of similar size, padded to one of few shapes; edges in the order back."""
     size = _BLOCK_ON_CPU if jax.default_backend() == "cpu" else _BLOCK_ON_ACCELERATOR
     order = np.argsort(graphs.edge_count, kind="stable")
+    size = min(size, max(_FEWEST, 1 << max(len(order) - 1, 0).bit_length()))
     for start in range(0, len(order), size):
         members = order[start : start + size]
         part = graphs.take(members)

@@ -39,6 +39,7 @@ class Example(NamedTuple):
     depth: Float[np.ndarray, "rows cols"] | None = None  # metres, all of it known
     where: str = "the image"  # what to call it in errors
     picture: str = ""  # equal for examples of one picture; else each array is a picture of its own
+    scene: str = ""  # equal for pictures of one scene; else each picture is a scene of its own
 
     @property
     def key(self) -> str:

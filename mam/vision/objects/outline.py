@@ -7,9 +7,9 @@ from skimage import measure
 from skimage.draw import polygon2mask
 
 POINTS = 64  # of an outline
-# px: as if every part had this much spread that did not move, so that parts along a line do not
-# let the outline collapse sideways.
-_INERTIA = 15.0
+# As if parts had this share of their mean spread more, in all directions, that did not move: parts
+# along a line do not let the outline collapse sideways.
+_INERTIA = 0.1
 
 
 def outline_of(mask: Bool[np.ndarray, "rows cols"]) -> Float[np.ndarray, "points 2"]:
@@ -37,7 +37,7 @@ def moved_along(
     """The outline under the affine map that brings vertices from their rest to their places."""
     centre, middle = rest.mean(0), placed.mean(0)
     x, y = rest - centre, placed - middle
-    inertia = _INERTIA**2 * len(x) * np.eye(2)
+    inertia = (_INERTIA * (x**2).sum() / 2 + 1e-6) * np.eye(2)
     turn = (y.T @ x + inertia) @ np.linalg.inv(x.T @ x + inertia)
     return (outline - centre) @ turn.T + middle
 

@@ -75,7 +75,7 @@ def _with_variants(
 
 
 def search(
-    evidence: Evidence, library: Library, without: Int[np.ndarray, " graphs"] | None = None
+    evidence: Evidence, library: Library, without: Int[np.ndarray, " left_out"] | None = None
 ) -> list[Candidates]:
     """The candidates of every object; graphs of the model that are named in ``without`` sit out."""
     config, full = library.config, library.full
