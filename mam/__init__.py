@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mam.models import MamBuilder, MarkovAttentionModel, PartKind, part_attention_model
     from mam.vision.contours import ContourGrouper
     from mam.vision.curves import CurveGrouper
+    from mam.vision.detector import Detection, ObjectDetector
     from mam.vision.finder import Match, ObjectFinder
     from mam.vision.grouping import Grouping
     from mam.vision.learning import learn_parts
@@ -51,6 +52,7 @@ _HOME = {
         "solve",
     ),
     "mam.models": ("MamBuilder", "MarkovAttentionModel", "PartKind", "part_attention_model"),
+    "mam.vision.detector": ("Detection", "ObjectDetector"),
     "mam.vision.finder": ("Match", "ObjectFinder"),
     "mam.vision.contours": ("ContourGrouper",),
     "mam.vision.curves": ("CurveGrouper",),
@@ -64,12 +66,14 @@ __all__ = [
     "And",
     "ContourGrouper",
     "CurveGrouper",
+    "Detection",
     "FactorGraph",
     "GraphBuilder",
     "Grouping",
     "MamBuilder",
     "MarkovAttentionModel",
     "Match",
+    "ObjectDetector",
     "ObjectFinder",
     "Options",
     "Or",

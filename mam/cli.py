@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mam import __version__
-from mam.commands import data, evaluate, group, learn, letters
+from mam.commands import data, evaluate, group, learn, letters, objects, reproduce
 
 app = typer.Typer(
     name="mam",
@@ -23,7 +23,9 @@ data.register(app)
 learn.register(app)
 group.register(app)
 evaluate.register(app)
-letters.register(app, learn.learn, evaluate.evaluate)
+letters.register(evaluate.evaluate)
+objects.register(app, learn.learn, evaluate.evaluate)
+reproduce.register(app)
 
 
 def _print_version(wanted: bool) -> bool:

@@ -124,6 +124,25 @@ def curves(
     _write(made, count, out, workers, shard_rows)
 
 
+@make.command()
+def objects(
+    out: Out,
+    level: Annotated[str, typer.Option(help="easy, medium or hard.")] = "medium",
+    count: Count = 100,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    shard_rows: ShardRows = 1000,
+    number: Annotated[int | None, typer.Option(help="Different objects.", min=1)] = None,
+) -> None:
+    """Textured objects in clutter: where is each of them?"""
+    from mam.data import recipe
+
+    made = recipe("objects", level, seed)
+    if number is not None:
+        made = dataclasses.replace(made, config=dataclasses.replace(made.config, objects=number))
+    _write(made, count, out, workers, shard_rows)
+
+
 def look(
     data: Annotated[str, typer.Argument(help="A data set, folder, image or URL.")],
     out: Annotated[Path, typer.Option(help="The PNG to write.")],

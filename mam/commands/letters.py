@@ -1,4 +1,4 @@
-"""`mam learn objects`, `mam find`, `mam evaluate cabc`. Heavy imports live inside them."""
+"""Letters: `mam evaluate cabc`, and what `mam learn objects` and `mam find` do with letters."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -28,29 +28,20 @@ Model = Annotated[str, typer.Option(help="A bank of elastic graphs: bundled name
 Chosen = Annotated[Preset, typer.Option(help="Our settings, or the paper's.")]
 
 
-def register(app: typer.Typer, learn: typer.Typer, evaluate: typer.Typer) -> None:
+def register(evaluate: typer.Typer) -> None:
     """Add this file's commands to the application."""
-    learn.command()(objects)
     evaluate.command()(cabc)
-    app.command()(find)
 
 
-def objects(
-    data: Annotated[str, typer.Argument(help="A cABC data set, or a folder of masks.")],
-    out: Annotated[Path, typer.Option(help="The bank to write, .safetensors.")],
-    limit: Limit = None,
-    as_json: Json = False,
-) -> None:
+def learn_letters(data: str, limit: int | None, out: Path, as_json: bool) -> None:
     """Learn one elastic graph from each object: letters of cABC, or masks of any objects."""
     import itertools
     import json
     import time
 
     from mam.data import rows_of
-    from mam.data.whole import check_folder
     from mam.tasks.learning import learn_objects
 
-    check_folder(out)
     start = time.perf_counter()
     with progress_bar("learning", row_count(data, limit)) as advance:
         bank = learn_objects(itertools.islice(rows_of(data), limit), data, advance)
@@ -72,23 +63,14 @@ def objects(
     )
 
 
-def find(
-    image: Annotated[Path, typer.Argument(help="A picture; pixels above a threshold are ON.")],
-    model: Model = DEFAULT_MODEL,
-    copies: Annotated[int, typer.Option(help="How many objects to find.", min=1)] = 2,
-    threshold: Annotated[int, typer.Option(help="A pixel is ON above this, of 255.")] = 12,
-    preset: Chosen = Preset.best,
-    out: Annotated[Path | None, typer.Option(help="A PNG of the matches over the image.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Find objects in a picture."""
+def find_letters(
+    image: Path, model: str, copies: int, threshold: int, preset: Preset, out: Path | None
+) -> "list[Match]":
+    """Find objects in a picture whose pixels are ON above a threshold; draw them if wanted."""
     from mam.data import decode, grey
-    from mam.data.whole import check_folder
     from mam.vision.elastic.bank import Bank
     from mam.vision.finder import ObjectFinder
 
-    if out is not None:
-        check_folder(out)
     bank = Bank.load(model)
     finder = ObjectFinder(bank, preset=preset.value, threshold=threshold)
     pixels = _reduced(grey(decode(image, str(image))), bank.config.get("side"))
@@ -99,7 +81,7 @@ def find(
         from mam.show.graphs import draw_matches
 
         write_whole(out, encode_png(draw_matches(pixels, matches)))
-    typer.echo(_as_json(matches) if as_json else _as_text(matches))
+    return matches
 
 
 def cabc(
@@ -145,7 +127,8 @@ def _name(category: int) -> str:
     return chr(ord("A") + category) if 0 <= category < 26 else str(category)
 
 
-def _as_text(matches: "list[Match]") -> str:
+def as_text(matches: "list[Match]") -> str:
+    """Matches as lines to read."""
     return "\n".join(
         f"{_name(match.category)}: graph {match.graph}, rows {match.vertices[:, 0].min()} to "
         f"{match.vertices[:, 0].max()}, columns {match.vertices[:, 1].min()} to "
@@ -154,7 +137,8 @@ def _as_text(matches: "list[Match]") -> str:
     )
 
 
-def _as_json(matches: "list[Match]") -> str:
+def as_json(matches: "list[Match]") -> str:
+    """Matches as one JSON object."""
     import json
     import math
 

@@ -1,4 +1,4 @@
-"""Data sets: generators (pathfinder, cABC, curves), readers of every layout, the parquet store."""
+"""Data sets: generators (pathfinder, cABC, curves, objects), readers of every layout, the store."""
 
 from mam.data.cabc import CabcConfig, make_cabc
 from mam.data.curves import CurvesConfig, make_curves
@@ -6,6 +6,7 @@ from mam.data.dashes import DashConfig
 from mam.data.images import decode, encode_png, grey
 from mam.data.make import LEVELS, Recipe, make_row, recipe
 from mam.data.markers import find_discs, find_rings
+from mam.data.objects import ObjectsConfig, make_objects
 from mam.data.parquet import count_rows
 from mam.data.pathfinder import PathfinderConfig, make_pathfinder
 from mam.data.published import PublishedPathfinderRow
@@ -31,6 +32,7 @@ __all__ = [
     "CurvesRow",
     "DashConfig",
     "ObjectRow",
+    "ObjectsConfig",
     "PathfinderConfig",
     "PathfinderRow",
     "PictureRow",
@@ -49,6 +51,7 @@ __all__ = [
     "layout_of",
     "make_cabc",
     "make_curves",
+    "make_objects",
     "make_pathfinder",
     "make_row",
     "recipe",

@@ -7,25 +7,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from mam import __version__
-from mam.data import cabc, curves, pathfinder
-from mam.data.schema import CabcRow, CurvesRow, PathfinderRow, Row, to_record
+from mam.data import cabc, curves, objects, pathfinder
+from mam.data.schema import CabcRow, CurvesRow, ObjectRow, PathfinderRow, Row, to_record
 
-Config = pathfinder.PathfinderConfig | cabc.CabcConfig | curves.CurvesConfig
+Config = pathfinder.PathfinderConfig | cabc.CabcConfig | curves.CurvesConfig | objects.ObjectsConfig
 
 LEVELS: Mapping[str, Mapping[str, Any]] = {
     "pathfinder": pathfinder.LEVELS,
     "cabc": cabc.LEVELS,
     "curves": curves.LEVELS,
+    "objects": objects.LEVELS,
 }
 ROW_TYPES: Mapping[str, type] = {
     "pathfinder": PathfinderRow,
     "cabc": CabcRow,
     "curves": CurvesRow,
+    "objects": ObjectRow,
 }
 _MAKERS: Mapping[str, Callable[[Any, int, int], Row]] = {
     "pathfinder": pathfinder.make_pathfinder,
     "cabc": cabc.make_cabc,
     "curves": curves.make_curves,
+    "objects": objects.make_objects,
 }
 
 

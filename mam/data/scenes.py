@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool, UInt8
 
+from mam.data.depth import read_depth
 from mam.data.images import decode, grey
 from mam.data.published import natural_order
 from mam.data.schema import ObjectRow
@@ -16,7 +18,7 @@ SEGMENT_STEP = 6  # pixel value of a segmentation = 6 x object number
 
 
 def scenes_in(root: Path) -> list[Path]:
-    """The scene folders at or directly under `root`.
+    """The scene folders at `root` or up to three levels under it (environment, object, scene).
 
     >>> scenes_in(Path("no-such-folder"))
     []
@@ -25,22 +27,39 @@ def scenes_in(root: Path) -> list[Path]:
         return []
     if any(root.glob("frame-*.color.png")):
         return [root]
-    found = (path for path in root.glob("scene-*") if any(path.glob("frame-*.color.png")))
-    return sorted(found, key=natural_order)
+    for pattern in ("scene-*", "*/scene-*", "*/*/scene-*"):
+        found = [path for path in root.glob(pattern) if any(path.glob("frame-*.color.png"))]
+        if found:
+            return sorted(found, key=natural_order)
+    return []
 
 
-def scene_rows(root: Path) -> Iterator[ObjectRow]:
-    """One row per frame and object of every scene: `segm/` or `masks/` gives the truth."""
+def scene_rows(root: Path, depth: bool = False) -> Iterator[ObjectRow]:
+    """One row per frame and object of every scene: `segm/` or `masks/` gives the truth.
+
+    With `depth`, frames that have a depth picture come with it.
+    """
     for scene in scenes_in(root):
-        if (scene / "segm").is_dir():
-            names = _scene_names(scene)
-            for color in sorted(scene.glob("frame-*.color.png"), key=natural_order):
-                yield from _segmented(scene, color, names)
-        elif (scene / "masks").is_dir():
-            for color in sorted(scene.glob("frame-*.color.png"), key=natural_order):
-                yield from _masked(scene, color)
-        else:
-            raise FileNotFoundError(f"{scene}: neither segm/ nor masks/ in it")
+        name = scene.name if scene == root else scene.relative_to(root).as_posix()
+        for color, rows in _frames(scene):
+            path = color.with_name(color.name.replace(".color.png", ".depth.png"))
+            far = read_depth(path) if depth and path.exists() else None
+            for row in rows:
+                yield replace(row, scene=name, depth=far)
+
+
+def _frames(scene: Path) -> Iterator[tuple[Path, Iterator[ObjectRow]]]:
+    """The colour picture of each frame, and its rows."""
+    colors = sorted(scene.glob("frame-*.color.png"), key=natural_order)
+    if (scene / "segm").is_dir():
+        names = _scene_names(scene)
+        for color in colors:
+            yield color, _segmented(scene, color, names)
+    elif (scene / "masks").is_dir():
+        for color in colors:
+            yield color, _masked(scene, color)
+    else:
+        raise FileNotFoundError(f"{scene}: neither segm/ nor masks/ in it")
 
 
 def _frame(color: Path) -> int:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from jaxtyping import Bool, Int, Shaped, UInt8
+from jaxtyping import Bool, Float, Int, Shaped, UInt8
 
 from mam.data.images import decode, encode_png
 
@@ -66,6 +66,7 @@ class ObjectRow:
     name: str
     scene: str
     frame: int
+    depth: Float[np.ndarray, "rows cols"] | None = None  # metres; read from scenes, never written
 
 
 @dataclass(frozen=True, eq=False)

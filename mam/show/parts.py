@@ -11,15 +11,15 @@ _GRID = 70  # grey of the lines between pixels
 _COLUMNS = 8
 
 
-def part_sheet(parts: Parts, usage: Int[np.ndarray, " types"]) -> Picture:
-    """Draw the masks of part types with their usage counts.
+def part_sheet(parts: Parts, usage: Int[np.ndarray, " types"] | None = None) -> Picture:
+    """Draw the masks of part types with their usage counts, if known.
 
     >>> part_sheet(Parts(np.ones((2, 3, 3), bool)), np.array([5, 7])).shape
     (53, 74, 3)
     """
     entries = [
-        (f"{kind}: {count}x", [as_rgb(_enlarged(mask))])
-        for kind, (mask, count) in enumerate(zip(parts.masks, usage, strict=True))
+        (str(kind) if usage is None else f"{kind}: {usage[kind]}x", [as_rgb(_enlarged(mask))])
+        for kind, mask in enumerate(parts.masks)
     ]
     return contact_sheet(entries, columns=_COLUMNS)
 

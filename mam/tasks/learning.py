@@ -1,4 +1,4 @@
-"""Elastic graphs from the rows of a data set, whatever its kind."""
+"""Elastic graphs from the rows of a data set that are no photographs: letters, or plain masks."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

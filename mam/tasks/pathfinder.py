@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, UInt8
 
-from mam.data import PathfinderRow
+from mam.data import AnyRow, PathfinderRow
 from mam.data.markers import find_discs
 from mam.data.published import PublishedPathfinderRow
 from mam.tasks.report import Advance, Report
@@ -49,6 +49,16 @@ def fit(
 ) -> ContourGrouper:
     """Learn from the first ``count`` rows of a data set."""
     found = list(islice(rows_of_kind(source, Row, "pathfinder image"), count))
+    return fit_rows(found, source, grouper, advance)
+
+
+def fit_rows(
+    found: Sequence[AnyRow],
+    source: str,
+    grouper: ContourGrouper,
+    advance: Advance = lambda count: None,
+) -> ContourGrouper:
+    """Learn from rows; errors say that they come from ``source``."""
     rows = [row for row in found if isinstance(row, PathfinderRow)]
     if not found:
         raise ValueError(f"{source}: no rows, so there is nothing to learn from")

@@ -17,7 +17,7 @@ NO_CATEGORY = -1
 
 @dataclass(frozen=True, eq=False)
 class Bank:
-    """Elastic graphs of one part type; unused places of short graphs hold zeros.
+    """Elastic graphs, of one part type or with a type for each vertex; unused places hold zeros.
 
     The vertices of a graph stand in the order of a walk along its edges, their smallest row and
     column is 0, and edges lead from an earlier to a later vertex, sorted.
@@ -30,6 +30,7 @@ class Bank:
     edge_count: Integer[np.ndarray, " graphs"]
     category: Integer[np.ndarray, " graphs"]  # of the object, or NO_CATEGORY
     mask: Bool[np.ndarray, "side side"]  # the part that every vertex stands for
+    type: Integer[np.ndarray, "graphs most_vertices"] | None = None  # of each vertex's part
     config: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -43,6 +44,7 @@ class Bank:
         edges: Sequence[Edges],
         mask: Bool[np.ndarray, "side side"],
         categories: Sequence[int] | None = None,
+        types: Sequence[Int[np.ndarray, " _"]] | None = None,
     ) -> "Bank":
         """Pad graphs to common sizes.
 
@@ -55,44 +57,48 @@ class Bank:
         if not len(vertices):
             raise ValueError("a bank holds at least one graph")
         ordered = [_in_walking_order(*graph) for graph in zip(vertices, edges, strict=True)]
-        counts = np.array([len(places) for places, _ in ordered], np.int32)
-        edge_counts = np.array([len(one.ends) for _, one in ordered], np.int32)
+        counts = np.array([len(places) for places, _, _ in ordered], np.int32)
+        edge_counts = np.array([len(one.ends) for _, one, _ in ordered], np.int32)
         graphs = len(ordered)
         places = np.zeros((graphs, counts.max(), 2), np.int16)
         ends = np.zeros((graphs, max(edge_counts.max(), 1), 2), np.int16)
         radius = np.zeros(ends.shape[:2], np.uint8)
-        for graph, (own, links) in enumerate(ordered):
+        kinds = None if types is None else np.zeros(places.shape[:2], np.uint8)
+        for graph, (own, links, order) in enumerate(ordered):
             places[graph, : len(own)] = own
+            if kinds is not None and types is not None:
+                kinds[graph, : len(own)] = types[graph][order]
             ends[graph, : len(links.ends)] = links.ends
             radius[graph, : len(links.ends)] = np.minimum(links.radius, 255)
         known = np.full(graphs, NO_CATEGORY) if categories is None else np.asarray(categories)
-        return cls(places, counts, ends, radius, edge_counts, known.astype(np.int16), mask)
+        return cls(places, counts, ends, radius, edge_counts, known.astype(np.int16), mask, kinds)
 
     @classmethod
     def joined(cls, banks: "Sequence[Bank]") -> "Bank":
-        """Put banks of one part behind each other."""
-        most = {
-            name: max(getattr(bank, name).shape[1] for bank in banks)
-            for name in ("vertices", "ends", "radius")
-        }
+        """Put banks with the same kind of parts behind each other."""
+        names = ARRAYS if banks[0].type is None else (*ARRAYS, "type")
+        wide = [name for name in names if getattr(banks[0], name).ndim > 1]
+        most = {name: max(getattr(bank, name).shape[1] for bank in banks) for name in wide}
 
         def column(name: str) -> np.ndarray:
             return np.concatenate([_widened(getattr(b, name), most.get(name)) for b in banks])
 
-        return replace(banks[0], **{name: column(name) for name in _ARRAYS})
+        return replace(banks[0], **{name: column(name) for name in names})
 
     def take(self, graphs: Int[np.ndarray, " some"]) -> "Bank":
         """Return some of the graphs."""
-        chosen = {name: getattr(self, name)[graphs] for name in _ARRAYS}
+        chosen = {name: getattr(self, name)[graphs] for name in ARRAYS}
         most = int(chosen["vertex_count"].max(initial=1)), int(chosen["edge_count"].max(initial=1))
         chosen["vertices"] = chosen["vertices"][:, : most[0]]
+        if self.type is not None:
+            chosen["type"] = self.type[graphs][:, : most[0]]
         for name in ("ends", "radius"):
             chosen[name] = chosen[name][:, : max(most[1], 1)]
         return replace(self, **chosen)
 
     def save(self, path: Path) -> None:
         """Write the bank to a file."""
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays = {name: getattr(self, name) for name in ARRAYS}
         for name in ("vertices", "ends"):
             if arrays[name].max() <= 255:
                 arrays[name] = arrays[name].astype(np.uint8)  # half the file
@@ -103,12 +109,12 @@ class Bank:
     def load(cls, source: str | Path) -> "Bank":
         """Open a bank from a file, or by its bundled name; the arrays stay there until used."""
         found = load_model(source, KIND, mapped=True)
-        arrays = {name: found.arrays[name] for name in _ARRAYS}
+        arrays = {name: found.arrays[name] for name in ARRAYS}
         mask = found.arrays["mask"].astype(bool)
         return cls(**arrays, mask=mask, config=found.config, provenance=found.provenance)
 
 
-_ARRAYS = ("vertices", "vertex_count", "ends", "radius", "edge_count", "category")
+ARRAYS = ("vertices", "vertex_count", "ends", "radius", "edge_count", "category")
 
 
 def _widened(values: np.ndarray, width: int | None) -> np.ndarray:
@@ -118,8 +124,10 @@ def _widened(values: np.ndarray, width: int | None) -> np.ndarray:
     return np.pad(values, ((0, 0), (0, width - values.shape[1]), *[(0, 0)] * (values.ndim - 2)))
 
 
-def _in_walking_order(vertices: np.ndarray, edges: Edges) -> tuple[np.ndarray, Edges]:
-    """Number the vertices as a walk along the edges first meets them."""
+def _in_walking_order(
+    vertices: np.ndarray, edges: Edges
+) -> tuple[np.ndarray, Edges, Int[np.ndarray, " vertices"]]:
+    """Number the vertices as a walk along the edges first meets them; and their old numbers."""
     met = dict.fromkeys([*edges.ends.ravel().tolist(), *range(len(vertices))])
     order = np.fromiter(met, np.int64, len(met))
     place = np.empty(len(order), np.int64)
@@ -127,4 +135,4 @@ def _in_walking_order(vertices: np.ndarray, edges: Edges) -> tuple[np.ndarray, E
     ends = np.sort(place[edges.ends], axis=1)
     sorted_by_ends = np.lexsort((ends[:, 1], ends[:, 0]))
     placed = vertices[order] - vertices.min(axis=0, initial=0 if not len(vertices) else 1 << 30)
-    return placed, Edges(ends[sorted_by_ends], edges.radius[sorted_by_ends])
+    return placed, Edges(ends[sorted_by_ends], edges.radius[sorted_by_ends]), order

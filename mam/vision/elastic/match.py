@@ -29,18 +29,22 @@ _NEVER = np.float32(-1e6)
 # Candidates that run together: a core works best in its cache, an accelerator wants many.
 _BLOCK_ON_CPU = 32
 _BLOCK_ON_ACCELERATOR = 1024
+_FEWEST = 8  # candidates of a block; small blocks have powers of two
 _EDGE_GRAIN = 64  # edges of a block are a multiple of this, vertices one of half the edges
 
 
 class Graphs(NamedTuple):
     """Candidates: graphs placed on images."""
 
-    image: Int[np.ndarray, " candidates"]
+    image: Int[
+        np.ndarray, " candidates"
+    ]  # number of its score map; of the first, if it has several
     reference: Int[np.ndarray, "candidates vertices 2"]  # first place of each vertex's window
     there: Bool[np.ndarray, "candidates vertices"]
     ends: Int[np.ndarray, "candidates edges 2"]
     radius: Int[np.ndarray, "candidates edges"]
     edge_count: Int[np.ndarray, " candidates"]
+    type: Int[np.ndarray, "candidates vertices"]  # which of the image's score maps counts
 
     def take(self, chosen: np.ndarray) -> "Graphs":
         """Return some of the candidates."""
@@ -67,6 +71,7 @@ def place_graphs(
 ) -> Graphs:
     """Place graphs of the bank; ``corner`` is where the window of their anchor begins."""
     there = np.arange(bank.vertices.shape[1]) < bank.vertex_count[graph][:, None]
+    kind = np.zeros(there.shape) if bank.type is None else bank.type[graph]
     return Graphs(
         image.astype(np.int32),
         bank.vertices[graph].astype(np.int32) + corner[:, None].astype(np.int32),
@@ -74,6 +79,7 @@ def place_graphs(
         bank.ends[graph].astype(np.int32),
         bank.radius[graph].astype(np.int32),
         bank.edge_count[graph].astype(np.int32),
+        kind.astype(np.int32),
     )
 
 
@@ -107,12 +113,13 @@ def _blocks(graphs: Graphs) -> Iterator[tuple[np.ndarray, Graphs, np.ndarray]]:
     """Candidates of similar size, padded to one of few shapes; edges in the order back."""
     size = _BLOCK_ON_CPU if jax.default_backend() == "cpu" else _BLOCK_ON_ACCELERATOR
     order = np.argsort(graphs.edge_count, kind="stable")
+    size = min(size, max(_FEWEST, 1 << max(len(order) - 1, 0).bit_length()))
     for start in range(0, len(order), size):
         members = order[start : start + size]
         part = graphs.take(members)
         edges = _rounded(int(part.edge_count.max(initial=1)), _EDGE_GRAIN)
         vertices = _rounded(int(part.there.sum(1).max(initial=1)), edges // 2)
-        rooms = ((), (vertices, 2), (vertices,), (edges, 2), (edges,), ())
+        rooms = ((), (vertices, 2), (vertices,), (edges, 2), (edges,), (), (vertices,))
         padded = Graphs(
             *(_fitted(one, (size, *room)) for one, room in zip(part, rooms, strict=True))
         )
@@ -191,7 +198,8 @@ def _unary(scores: Array, graphs: Graphs, window: int, outside: Array | float) -
     row = graphs.reference[..., 0, None, None] + grid[:, None]
     col = graphs.reference[..., 1, None, None] + grid
     inside = (row >= 0) & (row < rows) & (col >= 0) & (col < cols)
-    flat = (graphs.image[:, None, None, None] * rows + row) * cols + col
+    scored = (graphs.image[:, None] + graphs.type)[..., None, None]
+    flat = (scored * rows + row) * cols + col
     found = jnp.where(inside, scores.ravel().at[flat].get(mode="clip"), outside)
     return found.reshape(*graphs.there.shape, window * window)
 

@@ -51,6 +51,7 @@ def with_variants(bank: Bank, config: VariantConfig) -> tuple[Bank, Int[np.ndarr
         ends=bank.ends[source],
         edge_count=bank.edge_count[source],
         category=bank.category[source],
+        type=None if bank.type is None else bank.type[source],
     )
     return more, source
 

@@ -1,0 +1,65 @@
+"""`mam reproduce`: the paper's experiments, done again. Heavy imports live inside the command."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mam.commands.progress import progress_bar
+
+
+class Experiment(StrEnum):
+    """What the paper did."""
+
+    pathfinder = "pathfinder"
+    cabc = "cabc"
+    objects = "objects"
+
+
+class ScaleName(StrEnum):
+    """How much of it: minutes, an hour on two cores, or the paper's sizes, for a GPU."""
+
+    smoke = "smoke"
+    small = "small"
+    paper = "paper"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this file's command to the application."""
+    app.command()(reproduce)
+
+
+def reproduce(
+    experiment: Annotated[Experiment, typer.Argument(help="What to do again.")],
+    out: Annotated[Path, typer.Option(help="The folder of the page and of all that it took.")],
+    scale: Annotated[
+        ScaleName,
+        typer.Option(help="smoke: a minute; small: an hour on two cores; paper: for a GPU."),
+    ] = ScaleName.smoke,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="A folder of LEVEL-train.parquet and LEVEL-test.parquet; else generate."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Do an experiment of the paper again: a page with its tables and figures, ours beside them.
+
+    What is finished is kept in the folder; the same command goes on where it was interrupted.
+    """
+    import json
+
+    from mam.reproduce.run import prepare
+    from mam.reproduce.run import reproduce as do
+
+    study = prepare(experiment.value, scale.value, out, data)
+    with progress_bar(experiment.value, 100, "%") as advance:
+        done = 0.0
+
+        def tell(title: str, share: float) -> None:
+            nonlocal done
+            advance(100 * share - done, f"{experiment.value}: {title}")
+            done = 100 * share
+
+        path = do(study, tell)
+    typer.echo(json.dumps({"page": str(path), **study.summary()}) if as_json else f"{path}")

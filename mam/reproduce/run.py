@@ -1,0 +1,59 @@
+"""Do an experiment step by step, and write its page."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from mam.data.whole import check_folder, write_whole
+from mam.reproduce.cabc import CabcStudy
+from mam.reproduce.experiment import Experiment
+from mam.reproduce.objects import ObjectsStudy
+from mam.reproduce.pathfinder import PathfinderStudy
+from mam.reproduce.steps import Step, Store
+
+STUDIES: dict[str, type[Experiment]] = {
+    "pathfinder": PathfinderStudy,
+    "cabc": CabcStudy,
+    "objects": ObjectsStudy,
+}
+
+Tell = Callable[[str, float], None]  # what is being done, and which share of all is done
+
+
+def prepare(name: str, scale: str, out: Path, data: Path | None = None) -> Experiment:
+    """Open the folder of an experiment; what cannot work is refused here, before any work."""
+    check_folder(out)
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"{out}: is a file; --out is a folder")
+    if data is not None and not data.is_dir():
+        raise FileNotFoundError(f"{data}: no such folder of data sets")
+    folder = out / name
+    study = STUDIES[name].at(scale, folder, data)
+    folder.mkdir(parents=True, exist_ok=True)
+    return study
+
+
+def run_steps(store: Store, steps: list[Step], tell: Tell = lambda title, share: None) -> None:
+    """Do what is not done yet; the share counts that alone."""
+    left = [step for step in steps if store.record(step) is None]
+    total = sum(step.rows * step.cost for step in left) or 1.0
+    before = 0.0
+    for step in left:
+        tell(step.name, before / total)
+        told = 0
+
+        def advance(rows: int, step: Step = step, before: float = before) -> None:
+            nonlocal told
+            told = min(told + rows, step.rows)
+            tell(step.name, (before + told * step.cost) / total)
+
+        store.run(step, advance)
+        before += step.rows * step.cost
+    tell("done", 1.0)
+
+
+def reproduce(study: Experiment, tell: Tell = lambda title, share: None) -> Path:
+    """Do an experiment, and return its page, which lies beside the folder of its steps."""
+    run_steps(study.store, study.steps(), tell)
+    path = study.store.folder.with_suffix(".html")
+    write_whole(path, study.page().encode())
+    return path

@@ -1,0 +1,78 @@
+"""Masks from placed parts: their convex hull, or the learned outline that moves along with them."""
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+from scipy.spatial import ConvexHull, QhullError
+from skimage import measure
+from skimage.draw import polygon2mask
+
+POINTS = 64  # of an outline
+# As if parts had this share of their mean spread more, in all directions, that did not move: parts
+# along a line do not let the outline collapse sideways.
+_INERTIA = 0.1
+
+
+def outline_of(mask: Bool[np.ndarray, "rows cols"]) -> Float[np.ndarray, "points 2"]:
+    """The outline of the largest piece of a mask, as points at equal distances along it.
+
+    >>> square = np.zeros((20, 20), bool)
+    >>> square[5:15, 5:15] = True
+    >>> bool(filled(outline_of(square), (20, 20))[5:15, 5:15].mean() > 0.95)
+    True
+    """
+    pieces = np.asarray(measure.label(mask, connectivity=1))
+    largest = pieces == 1 + np.bincount(pieces.ravel())[1:].argmax()
+    line = max(measure.find_contours(np.pad(largest, 1).astype(float), 0.5), key=len) - 1
+    steps = np.hypot(*np.diff(line, axis=0).T)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    wanted = np.linspace(0.0, along[-1], POINTS, endpoint=False)
+    return np.stack([np.interp(wanted, along, line[:, axis]) for axis in (0, 1)], 1)
+
+
+def moved_along(
+    outline: Float[np.ndarray, "points 2"],
+    rest: Shaped[np.ndarray, "vertices 2"],
+    placed: Shaped[np.ndarray, "vertices 2"],
+) -> Float[np.ndarray, "points 2"]:
+    """The outline under the affine map that brings vertices from their rest to their places."""
+    centre, middle = rest.mean(0), placed.mean(0)
+    x, y = rest - centre, placed - middle
+    inertia = (_INERTIA * (x**2).sum() / 2 + 1e-6) * np.eye(2)
+    turn = (y.T @ x + inertia) @ np.linalg.inv(x.T @ x + inertia)
+    return (outline - centre) @ turn.T + middle
+
+
+def filled(
+    polygon: Float[np.ndarray, "points 2"], shape: tuple[int, int]
+) -> Bool[np.ndarray, "rows cols"]:
+    """The pixels inside a polygon."""
+    return polygon2mask(shape, polygon)
+
+
+def hull(
+    places: Int[np.ndarray, "vertices 2"], shape: tuple[int, int]
+) -> Bool[np.ndarray, "rows cols"]:
+    """The pixels of the convex hull of the parts.
+
+    >>> int(hull(np.array([[1, 1], [1, 4], [4, 1], [4, 4], [2, 2]]), (6, 6)).sum())
+    16
+    """
+    mask = np.zeros(shape, bool)
+    try:
+        corners = places[ConvexHull(places).vertices]
+        mask = polygon2mask(shape, corners.astype(float))
+    except (QhullError, ValueError):  # fewer than three parts, or all on a line: no inside
+        pass
+    inside = ((places >= 0) & (places < shape)).all(1)
+    mask[tuple(places[inside].T)] = True
+    return mask
+
+
+def iou(one: Bool[np.ndarray, "rows cols"], other: Bool[np.ndarray, "rows cols"]) -> float:
+    """The share of the union that both masks have; 0 for two empty ones.
+
+    >>> round(iou(np.array([[True, True, False]]), np.array([[False, True, True]])), 3)
+    0.333
+    """
+    union = int((one | other).sum())
+    return int((one & other).sum()) / union if union else 0.0

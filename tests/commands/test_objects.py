@@ -1,0 +1,77 @@
+"""`mam learn objects`, `mam find`, `mam evaluate objects` and `mam edges` on photographs."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from mam.cli import app
+from mam.data import encode_png
+from mam.data.objects import ObjectsConfig, make_objects
+
+PLAIN = ObjectsConfig(rows=160, cols=192, objects=1, frames=4, clutter=(2, 4), turn=4.0)
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plain folder of pictures and masks."""
+    root = tmp_path_factory.mktemp("mugs")
+    for name in ("images", "masks"):
+        (root / name).mkdir()
+    for number in range(4):
+        row = make_objects(PLAIN, 2, number)
+        (root / "images" / f"{number}.png").write_bytes(encode_png(row.image))
+        mask = row.mask.astype(np.uint8) * 255
+        (root / "masks" / f"{number}.png").write_bytes(encode_png(mask))
+    return root
+
+
+def test_learn_find_evaluate(folder: Path, tmp_path: Path) -> None:
+    model, drawn, masks = (tmp_path / name for name in ("mug.safetensors", "f.png", "m.png"))
+    few = ("--graphs", 16, "--json")
+    learned = json.loads(
+        run("learn", "objects", folder, "--name", "mug", "--out", model, *few).stdout
+    )
+    assert learned["objects"] == ["mug"] and learned["graphs"] == 4
+    picture = folder / "images/1.png"
+    options = ("--model", model, "--out", drawn, "--masks", masks)
+    found = json.loads(run("find", picture, *options, *few).stdout)
+    [one] = found["objects"]
+    assert one["there"] and one["score"] > one["threshold"]
+    truth = np.asarray(Image.open(folder / "masks/1.png")) > 0
+    labels = np.asarray(Image.open(masks)) == 1
+    assert (labels & truth).sum() > 0.7 * (labels | truth).sum()
+    with Image.open(drawn) as shown:
+        assert shown.size == (192, 160)
+    assert "mug: rows" in run("find", picture, "--model", model, "--graphs", 16).stdout
+    blank = tmp_path / "blank.png"
+    blank.write_bytes(encode_png(np.full((160, 192), 70, np.uint8)))
+    assert "mug: not there" in run("find", blank, "--model", model, "--graphs", 16).stdout
+    report = json.loads(run("evaluate", "objects", folder, "--model", model, *few).stdout)
+    assert report["n"] == 4 and report["median_iou"] > 0.7 and list(report["iou"]) == ["mug"]
+    assert {"per_second", "errors", "skipped", "median_iou_hull", "there"} <= set(report)
+
+
+def test_edges_are_drawn(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "edges.png"
+    assert "px of edges" in run("edges", folder / "images/0.png", "--out", out).stdout
+    with Image.open(out) as drawn:
+        assert drawn.size == (192, 160) and np.asarray(drawn).any()
+
+
+def test_bad_input_is_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="either --model FILE, or --leave-out"):
+        run("evaluate", "objects", folder)
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        run("learn", "objects", folder, "--out", tmp_path / "none" / "m.safetensors")
+    (tmp_path / "a.png").write_bytes(encode_png(np.zeros((20, 20), np.uint8)))
+    (tmp_path / "a_mask.png").write_bytes(encode_png(np.zeros((20, 20), np.uint8)))
+    with pytest.raises(ValueError, match=r"row 0 \(a.png\): its mask is empty"):
+        run("learn", "objects", tmp_path, "--out", tmp_path / "m.safetensors")

@@ -1,0 +1,49 @@
+"""The experiments as they are planned, at every scale, without doing any of them."""
+
+from pathlib import Path
+
+import pytest
+
+from mam.commands.reproduce import Experiment, ScaleName
+from mam.reproduce.cabc import CabcStudy
+from mam.reproduce.challenge import Challenge
+from mam.reproduce.pathfinder import PathfinderStudy
+from mam.reproduce.run import STUDIES, prepare
+
+
+def test_the_command_offers_what_there_is() -> None:
+    assert set(Experiment) == set(STUDIES)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("scale", ScaleName)
+def test_every_step_comes_once_and_after_what_it_needs(
+    name: str, scale: ScaleName, tmp_path: Path
+) -> None:
+    study = prepare(name, scale.value, tmp_path)
+    steps = study.steps()
+    seen: set[str] = set()
+    for step in steps:
+        assert step.stem not in seen
+        assert {need.stem for need in step.needs} <= seen
+        assert step.rows >= 1 and step.cost > 0
+        seen.add(step.stem)
+    # Names alone tell a reader the steps of one scale apart.
+    assert len({step.name for step in steps}) == len(steps)
+    assert seen == {step.stem for step in prepare(name, scale.value, tmp_path / "other").steps()}
+
+
+@pytest.mark.parametrize("study", [PathfinderStudy, CabcStudy])
+def test_the_papers_table_has_a_figure_for_every_level(study: type[Challenge]) -> None:
+    paper = study.published
+    for row in [*paper.rivals.values(), *paper.ours.values()]:
+        assert len(row) == len(study.test_on) and all(0 < figure < 100 for figure in row)
+    assert set(paper.ours) == set(study.learn_on) <= set(paper.rivals)
+    assert all(one.line is None or one.line < len(study.lines) for one in paper.known)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_folder_without_the_files_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"\.parquet: no such file; a folder of data sets"):
+        prepare(name, "smoke", tmp_path / "out", tmp_path)
+    assert not (tmp_path / "out").exists()

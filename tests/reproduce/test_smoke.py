@@ -1,0 +1,39 @@
+"""Every experiment from data to page, at the smallest scale."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from mam.cli import app
+from mam.reproduce.challenge import Challenge
+from mam.reproduce.run import STUDIES
+
+
+def command(name: str, out: Path) -> dict[str, Any]:
+    words = ["reproduce", name, "--scale", "smoke", "--out", str(out), "--json"]
+    return json.loads(CliRunner().invoke(app, words, catch_exceptions=False).stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STUDIES)
+def test_smoke(name: str, tmp_path: Path) -> None:
+    found = command(name, tmp_path)
+    study = STUDIES[name]
+    if issubclass(study, Challenge):
+        assert list(found["table"]) == list(study.learn_on)
+        assert all(list(row) == list(study.test_on) for row in found["table"].values())
+        assert len(found["curves"]) == len(study.lines)
+        own = [right for row in found["table"].values() for right in row.values()]
+        assert sum(own) / len(own) > 60  # from few images, and yet not by chance
+    else:
+        assert all(iou > 0.3 for runs in found["median_iou"].values() for iou in runs)
+    text = Path(found["page"]).read_text()
+    assert not re.search(r"""(src|href)=["'](?!data:)""", text)
+    assert len(re.findall("<h2>", text)) >= 3 and text.count("<figure") >= 2
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / name).iterdir()}
+    assert command(name, tmp_path) == found
+    assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / name).iterdir()}
