@@ -41,6 +41,12 @@ def reproduce(
         Path | None,
         typer.Option(help="A folder of LEVEL-train.parquet and LEVEL-test.parquet; else generate."),
     ] = None,
+    test: Annotated[
+        int | None, typer.Option(help="Images of a level tested on, other than the scale's.", min=1)
+    ] = None,
+    runs: Annotated[
+        int | None, typer.Option(help="Runs of every figure, other than the scale's.", min=1)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Do an experiment of the paper again: a page with its tables and figures, ours beside them.
@@ -52,7 +58,8 @@ def reproduce(
     from mam.reproduce.run import prepare
     from mam.reproduce.run import reproduce as do
 
-    study = prepare(experiment.value, scale.value, out, data)
+    changes = {name: n for name, n in (("test", test), ("runs", runs)) if n is not None}
+    study = prepare(experiment.value, scale.value, out, data, changes)
     with progress_bar(experiment.value, 100, "%") as advance:
         done = 0.0
 

@@ -1,13 +1,15 @@
 """What every experiment offers: steps, and when they are done, a page and its figures."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from mam.reproduce.steps import Step, Store
 
+NONE: Mapping[str, int] = MappingProxyType({})
 This = TypeVar("This", bound="Experiment")
 
 
@@ -19,8 +21,17 @@ class Experiment(ABC):
 
     @classmethod
     @abstractmethod
-    def at(cls: type[This], scale: str, folder: Path, data: Path | None = None) -> This:
-        """The experiment at a named scale, kept in a folder, on generated or given data."""
+    def at(
+        cls: type[This],
+        scale: str,
+        folder: Path,
+        data: Path | None = None,
+        changes: Mapping[str, int] = NONE,
+    ) -> This:
+        """The experiment at a named scale, kept in a folder, on generated or given data.
+
+        ``changes`` are other numbers than the scale's.
+        """
 
     @abstractmethod
     def steps(self) -> list[Step]:
@@ -37,6 +48,23 @@ class Experiment(ABC):
     def seconds(self, steps: Sequence[Step]) -> float:
         """The time that finished steps took when they were done."""
         return sum(found.seconds for step in steps if (found := self.store.record(step)))
+
+
+def changed(scale: Any, name: str, changes: Mapping[str, int]) -> tuple[Any, str]:
+    """A scale with other numbers, and its name in words.
+
+    >>> from mam.reproduce.study import Scale
+    >>> changed(Scale(9, 9, (3,)), "small", {"runs": 1})[1]
+    'small with runs 1'
+    """
+    known = {field.name for field in fields(scale)}
+    for wish in changes:
+        if wish not in known:
+            raise ValueError(f"this experiment has no number of {wish} to change")
+    if not changes:
+        return scale, name
+    words = ", ".join(f"{wish} {count}" for wish, count in changes.items())
+    return replace(scale, **changes), f"{name} with {words}"
 
 
 def with_needs(step: Step) -> list[Step]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from mam.data import Recipe
 from mam.data.objects import LEVELS
 from mam.reproduce.challenge import NO_FIGURE
-from mam.reproduce.experiment import Experiment, with_needs
+from mam.reproduce.experiment import NONE, Experiment, changed, with_needs
 from mam.reproduce.object_figures import draw_answers
 from mam.reproduce.sets import DataSet, generated_set, given_set
 from mam.reproduce.steps import Step, Store, distinct
@@ -58,9 +58,16 @@ class ObjectsStudy(Experiment):
     }
 
     @classmethod
-    def at(cls, scale: str, folder: Path, data: Path | None = None) -> "ObjectsStudy":
+    def at(
+        cls,
+        scale: str,
+        folder: Path,
+        data: Path | None = None,
+        changes: Mapping[str, int] = NONE,
+    ) -> "ObjectsStudy":
         """The experiment at a named scale, kept in a folder, on generated or given data."""
-        size, store = cls.scales[scale], Store(folder)
+        size, scale = changed(cls.scales[scale], scale, changes)
+        store = Store(folder)
         if data is not None:
             hint = "a folder of data sets holds objects.parquet, with `scene` and `frame`"
             return cls(store, size, scale, {"given": given_set(data / "objects.parquet", hint)})

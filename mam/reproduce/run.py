@@ -1,11 +1,11 @@
 """Do an experiment step by step, and write its page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from mam.data.whole import check_folder, write_whole
 from mam.reproduce.cabc import CabcStudy
-from mam.reproduce.experiment import Experiment
+from mam.reproduce.experiment import NONE, Experiment
 from mam.reproduce.objects import ObjectsStudy
 from mam.reproduce.pathfinder import PathfinderStudy
 from mam.reproduce.steps import Step, Store
@@ -19,7 +19,13 @@ STUDIES: dict[str, type[Experiment]] = {
 Tell = Callable[[str, float], None]  # what is being done, and which share of all is done
 
 
-def prepare(name: str, scale: str, out: Path, data: Path | None = None) -> Experiment:
+def prepare(
+    name: str,
+    scale: str,
+    out: Path,
+    data: Path | None = None,
+    changes: Mapping[str, int] = NONE,
+) -> Experiment:
     """Open the folder of an experiment; what cannot work is refused here, before any work."""
     check_folder(out)
     if out.exists() and not out.is_dir():
@@ -27,7 +33,7 @@ def prepare(name: str, scale: str, out: Path, data: Path | None = None) -> Exper
     if data is not None and not data.is_dir():
         raise FileNotFoundError(f"{data}: no such folder of data sets")
     folder = out / name
-    study = STUDIES[name].at(scale, folder, data)
+    study = STUDIES[name].at(scale, folder, data, changes)
     folder.mkdir(parents=True, exist_ok=True)
     return study
 
