@@ -5,18 +5,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Bool, Int, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 
 from mam.vision.estimator import Estimator
 from mam.vision.objects.bank import ObjectBank
 from mam.vision.objects.evidence import evidence_of
 from mam.vision.objects.learn import Example, LearnConfig, learn_graphs
-from mam.vision.objects.outline import filled, hull, iou, moved_along
-from mam.vision.objects.search import Candidates, Library, SearchConfig, search
+from mam.vision.objects.outline import filled, hull, moved_along
+from mam.vision.objects.search import (
+    APART,
+    Candidates,
+    Library,
+    SearchConfig,
+    box_overlap,
+    search,
+)
 from mam.vision.objects.threshold import learn_thresholds
 
 MASKS = ("outline", "hull")
-_APART = 0.3  # IoU of two hulls below which they are two copies of an object
 
 Pixels = Shaped[np.ndarray, "..."]
 
@@ -132,31 +138,35 @@ class ObjectDetector(Estimator):
     def _detections(
         self, number: int, candidates: Candidates, shape: tuple[int, int], copies: int
     ) -> list[Detection]:
-        hulls = [
-            hull(place[there], shape)
-            for place, there in zip(candidates.place, candidates.there, strict=True)
-        ]
+        boxes = np.stack(
+            [_box(*one) for one in zip(candidates.place, candidates.there, strict=True)]
+        )
         apart: list[int] = []  # the best candidate of each place
-        for one in range(len(hulls)):
-            if all(iou(hulls[one], hulls[other]) < _APART for other in apart):
+        for one, box in enumerate(boxes):
+            if (box_overlap(box, boxes[apart]) < APART).all():
                 apart.append(one)
         made = []
         for rank, one in enumerate(apart[:copies]):
             rival = apart[rank + 1] if rank + 1 < len(apart) else None
             margin = np.inf if rival is None else candidates.score[one] - candidates.score[rival]
-            made.append(self._detection(number, candidates, one, hulls[one], float(margin)))
+            made.append(self._detection(number, candidates, one, shape, float(margin)))
         return made
 
     def _detection(
-        self, number: int, candidates: Candidates, one: int, hulled: np.ndarray, margin: float
+        self,
+        number: int,
+        candidates: Candidates,
+        one: int,
+        shape: tuple[int, int],
+        margin: float,
     ) -> Detection:
         model, graph = self.library.model, int(candidates.graph[one])
-        bank, shape = model.graphs, hulled.shape
+        bank = model.graphs
         assert bank.type is not None
         count = int(bank.vertex_count[graph])
         vertices = candidates.place[one][candidates.there[one]].astype(np.int64)
         moved = moved_along(model.outline[graph], bank.vertices[graph, :count], vertices)
-        outlined = filled(moved, (shape[0], shape[1]))
+        hulled = hull(vertices, shape)
         score, threshold = float(candidates.score[one]), float(model.threshold[number])
         return Detection(
             model.names[number],
@@ -164,7 +174,7 @@ class ObjectDetector(Estimator):
             score,
             threshold,
             margin,
-            outlined if self.mask == "outline" else hulled,
+            filled(moved, shape) if self.mask == "outline" else hulled,
             hulled,
             vertices,
             bank.type[graph, :count].astype(np.int64),
@@ -203,3 +213,11 @@ class ObjectDetector(Estimator):
     def load(cls, source: str | Path, **parameters: object) -> "ObjectDetector":
         """Read a model from a file, or by its bundled name."""
         return cls(ObjectBank.load(source), **parameters)  # type: ignore[arg-type]
+
+
+def _box(
+    place: Int[np.ndarray, "vertices 2"], there: Bool[np.ndarray, " vertices"]
+) -> Float[np.ndarray, "4"]:
+    """First row and column, last row and column of a candidate's parts."""
+    own = place[there]
+    return np.concatenate([own.min(0), own.max(0)]).astype(np.float64)
