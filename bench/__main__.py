@@ -1,6 +1,6 @@
 """``make bench``: everything that is timed, in one run."""
 
-from bench import contours, letters, rival, sparsifier, speed_data, sweeps
+from bench import contours, letters, objects, rival, sparsifier, speed_data, sweeps
 
 
 def main() -> None:
@@ -10,6 +10,7 @@ def main() -> None:
     sparsifier.main()
     contours.main()
     letters.main()
+    objects.main()
 
 
 main()

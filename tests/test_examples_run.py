@@ -32,6 +32,11 @@ SAYS = {
         "left and right are on one line: True",
         "left and top are on one line: False",
     ],
+    "find_an_object": [
+        "object-0 is there: True",
+        "IoU with the true mask above 0.75: True",
+        "in a picture without edges it is there: False",
+    ],
     "elastic_letter": ["score 6.50319, proved optimal", "score 6.50319, the same placement"],
 }
 

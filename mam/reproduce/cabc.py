@@ -40,7 +40,7 @@ class CabcStudy(Challenge):
     scales: ClassVar[Mapping[str, Scale]] = {
         "smoke": Scale(train=8, test=3, counts=(2, 8), runs=2, parts=0, pictures=1),
         "small": Scale(train=600, test=150, counts=(10, 50, 200, 600), parts=4),
-        "paper": Scale(train=45_000, test=5000, counts=(50, 500, 5000, 20_000, 45_000)),
+        "paper": Scale(train=45_000, test=5000, counts=(50, 500, 5000, 45_000)),
     }
     published: ClassVar[Published] = Published(
         rival="TD+H-CNN",

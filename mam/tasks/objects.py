@@ -118,15 +118,16 @@ class _Tally:
         if score < _ENOUGH:
             self.errors.append(number)
 
-    def report(self) -> Report:
+    def report(self, thresholds: bool = True) -> Report:
         every = [score for scores in self.outlines.values() for score in scores]
         by_object = {name: float(np.median(own)) for name, own in sorted(self.outlines.items())}
-        figures = {
+        figures: dict[str, float | dict[str, float]] = {
             "median_iou": float(np.median(every)) if every else 0.0,
             "median_iou_hull": float(np.median(self.hulls)) if every else 0.0,
             "iou": by_object,
-            "there": float(np.mean(self.there)) if every else 0.0,
         }
+        if thresholds:
+            figures["there"] = float(np.mean(self.there)) if every else 0.0
         return Report(figures, len(every), self.seconds, tuple(self.errors), self.skipped)
 
 
@@ -185,7 +186,7 @@ def leave_out(
             else:
                 tally.skipped[number] = f"{examples[number].name} is in no other picture"
         advance(len(members))
-    return tally.report()
+    return tally.report(thresholds=False)
 
 
 def _usable(examples: Sequence[Example]) -> list[Example]:

@@ -3,20 +3,29 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Int, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 
+from mam.vision.edges import check_picture
 from mam.vision.estimator import Estimator
 from mam.vision.objects.bank import ObjectBank
 from mam.vision.objects.evidence import evidence_of
 from mam.vision.objects.learn import Example, LearnConfig, learn_graphs
-from mam.vision.objects.outline import filled, hull, iou, moved_along
-from mam.vision.objects.search import Candidates, Library, SearchConfig, search
+from mam.vision.objects.outline import filled, hull, moved_along
+from mam.vision.objects.search import (
+    APART,
+    Candidates,
+    Library,
+    SearchConfig,
+    box_overlap,
+    search,
+)
+from mam.vision.objects.size import reduced, reduced_example, scale_to
 from mam.vision.objects.threshold import learn_thresholds
 
 MASKS = ("outline", "hull")
-_APART = 0.3  # IoU of two hulls below which they are two copies of an object
 
 Pixels = Shaped[np.ndarray, "..."]
 
@@ -39,13 +48,25 @@ class Detection:
     cut: bool  # parts lie beyond the picture: its border cuts the object
 
 
+class _Frame(NamedTuple):
+    """A picture's own pixels, and the scale at which it was searched."""
+
+    shape: tuple[int, int]
+    scale: float
+
+    def own(self, points: Shaped[np.ndarray, "points 2"]) -> Float[np.ndarray, "points 2"]:
+        """Points of the reduced picture in its own pixels."""
+        return (points + 0.5) / self.scale - 0.5
+
+
 class ObjectDetector(Estimator):
     """Learn typed elastic graphs of objects from photographs with masks; find them in others.
 
     ``model`` is an ``ObjectBank``, a file of one or a bundled name; ``fit`` replaces it. ``graphs``
     says how many graphs of each object are searched for: the learned ones, and turned and scaled
     copies of them up to that number, drawn with ``seed``. ``mask`` is "outline" (the learned
-    outline moved along with the parts) or "hull" (their convex hull, as in the paper).
+    outline moved along with the parts) or "hull" (their convex hull, as in the paper). ``fit``
+    puts vertices about ``distance`` px apart, in pictures reduced to ``side`` px at most.
 
     >>> from mam.data import make_row, recipe
     >>> rows = [make_row(recipe("objects", "easy", 0), row) for row in range(2)]
@@ -62,12 +83,14 @@ class ObjectDetector(Estimator):
         graphs: int = 200,
         mask: str = "outline",
         distance: float | int = 12.0,
+        side: int = 640,
         seed: int = 0,
     ) -> None:
         self.model = model
         self.graphs = graphs
         self.mask = mask
         self.distance = distance
+        self.side = side
         self.seed = seed
         self._prepared: tuple[object, Library] | None = None
 
@@ -99,9 +122,12 @@ class ObjectDetector(Estimator):
     ) -> "ObjectDetector":
         """Learn graphs and, unless they are not wanted, from which score on objects are there."""
         learning = replace(LearnConfig(), distance=float(self.distance))
+        examples = [reduced_example(example, self.side) for example in examples]
         model, chosen = learn_graphs(examples, learning, self.seed)
         about = {"pictures": len(examples), "seed": self.seed, "distance": float(self.distance)}
-        model = replace(model, provenance=about)
+        # Pictures to search are reduced as those learned from.
+        graphs = replace(model.graphs, config={"side": self.side})
+        model = replace(model, graphs=graphs, provenance=about)
         if thresholds:
             library = Library.of(model, self.config, self.seed)
             model = replace(model, threshold=learn_thresholds(examples, chosen, library))
@@ -113,12 +139,15 @@ class ObjectDetector(Estimator):
         if copies < 1:
             raise ValueError(f"copies must be 1 or more, not {copies}")
         library = self.library
-        evidence = evidence_of(image, depth, library.config.evidence)
-        shape = evidence.parts.shape[1], evidence.parts.shape[2]
+        check_picture(image)
+        scale = scale_to(image.shape, library.model.graphs.config.get("side", self.side))
+        far = None if depth is None else reduced(depth, scale)
+        evidence = evidence_of(reduced(image, scale), far, library.config.evidence)
+        frame = _Frame((image.shape[0], image.shape[1]), scale)
         found = [
             one
             for number, candidates in enumerate(search(evidence, library))
-            for one in self._detections(number, candidates, shape, copies)
+            for one in self._detections(number, candidates, frame, copies)
         ]
         return sorted(found, key=lambda one: (not one.there, -one.score))
 
@@ -130,33 +159,38 @@ class ObjectDetector(Estimator):
         return [self.find(*one) for one in zip(images, known, strict=True)]
 
     def _detections(
-        self, number: int, candidates: Candidates, shape: tuple[int, int], copies: int
+        self, number: int, candidates: Candidates, frame: "_Frame", copies: int
     ) -> list[Detection]:
-        hulls = [
-            hull(place[there], shape)
-            for place, there in zip(candidates.place, candidates.there, strict=True)
-        ]
+        boxes = np.stack(
+            [_box(*one) for one in zip(candidates.place, candidates.there, strict=True)]
+        )
         apart: list[int] = []  # the best candidate of each place
-        for one in range(len(hulls)):
-            if all(iou(hulls[one], hulls[other]) < _APART for other in apart):
+        for one, box in enumerate(boxes):
+            if (box_overlap(box, boxes[apart]) < APART).all():
                 apart.append(one)
         made = []
         for rank, one in enumerate(apart[:copies]):
             rival = apart[rank + 1] if rank + 1 < len(apart) else None
             margin = np.inf if rival is None else candidates.score[one] - candidates.score[rival]
-            made.append(self._detection(number, candidates, one, hulls[one], float(margin)))
+            made.append(self._detection(number, candidates, one, frame, float(margin)))
         return made
 
     def _detection(
-        self, number: int, candidates: Candidates, one: int, hulled: np.ndarray, margin: float
+        self,
+        number: int,
+        candidates: Candidates,
+        one: int,
+        frame: "_Frame",
+        margin: float,
     ) -> Detection:
         model, graph = self.library.model, int(candidates.graph[one])
-        bank, shape = model.graphs, hulled.shape
+        bank = model.graphs
         assert bank.type is not None
         count = int(bank.vertex_count[graph])
-        vertices = candidates.place[one][candidates.there[one]].astype(np.int64)
-        moved = moved_along(model.outline[graph], bank.vertices[graph, :count], vertices)
-        outlined = filled(moved, (shape[0], shape[1]))
+        places = candidates.place[one][candidates.there[one]]
+        moved = moved_along(model.outline[graph], bank.vertices[graph, :count], places)
+        vertices = np.rint(frame.own(places)).astype(np.int64)
+        hulled = hull(vertices, frame.shape)
         score, threshold = float(candidates.score[one]), float(model.threshold[number])
         return Detection(
             model.names[number],
@@ -164,13 +198,13 @@ class ObjectDetector(Estimator):
             score,
             threshold,
             margin,
-            outlined if self.mask == "outline" else hulled,
+            filled(frame.own(moved), frame.shape) if self.mask == "outline" else hulled,
             hulled,
             vertices,
             bank.type[graph, :count].astype(np.int64),
             bank.ends[graph, : bank.edge_count[graph]].astype(np.int64),
             graph,
-            bool(((vertices < 0) | (vertices >= shape)).any()),
+            bool(((vertices < 0) | (vertices >= frame.shape)).any()),
         )
 
     @property
@@ -203,3 +237,11 @@ class ObjectDetector(Estimator):
     def load(cls, source: str | Path, **parameters: object) -> "ObjectDetector":
         """Read a model from a file, or by its bundled name."""
         return cls(ObjectBank.load(source), **parameters)  # type: ignore[arg-type]
+
+
+def _box(
+    place: Int[np.ndarray, "vertices 2"], there: Bool[np.ndarray, " vertices"]
+) -> Float[np.ndarray, "4"]:
+    """First row and column, last row and column of a candidate's parts."""
+    own = place[there]
+    return np.concatenate([own.min(0), own.max(0)]).astype(np.float64)

@@ -41,6 +41,14 @@ class EdgeMap(NamedTuple):
     ]  # direction of the brighter side, in 16ths of a turn from +x to +y
 
 
+def check_picture(pixels: Shaped[np.ndarray, "..."], name: str = "the image") -> None:
+    """Refuse an array whose shape is no picture's."""
+    if pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] not in (1, 3, 4)):
+        raise ValueError(f"{name} has shape {pixels.shape}; give rows x columns, grey or RGB")
+    if min(pixels.shape[:2]) < _SMALLEST:
+        raise ValueError(f"{name} has {pixels.shape[0]} x {pixels.shape[1]} px, too few for edges")
+
+
 def as_channels(
     image: Shaped[np.ndarray, "..."],
     depth: Shaped[np.ndarray, "..."] | None = None,
@@ -54,10 +62,7 @@ def as_channels(
     """
     config = config or FilterConfig()
     pixels = np.asarray(image)
-    if pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] not in (1, 3, 4)):
-        raise ValueError(f"{name} has shape {pixels.shape}; give rows x columns, grey or RGB")
-    if min(pixels.shape[:2]) < _SMALLEST:
-        raise ValueError(f"{name} has {pixels.shape[0]} x {pixels.shape[1]} px, too few for edges")
+    check_picture(pixels, name)
     colours = pixels[..., None] if pixels.ndim == 2 else pixels[..., :3]
     if colours.dtype == bool:
         values = colours.astype(np.float32)

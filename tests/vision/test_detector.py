@@ -99,3 +99,16 @@ def test_the_scikit_learn_contract() -> None:
     detector = ObjectDetector(graphs=7).set_params(seed=3)
     assert detector.get_params()["graphs"] == 7
     assert repr(detector) == "ObjectDetector(graphs=7, seed=3)"
+
+
+def test_large_pictures_are_reduced(rows: list[ObjectRow]) -> None:
+    row = rows[0]
+    large = np.repeat(np.repeat(row.image, 2, 0), 2, 1)
+    mask = np.repeat(np.repeat(row.mask, 2, 0), 2, 1)
+    detector = ObjectDetector(graphs=16, side=192).fit([large], [mask])
+    [found] = detector.find(large)
+    assert found.there and found.mask.shape == mask.shape
+    assert iou(found.mask, mask) > 0.8
+    assert found.vertices.max() > 192 / 2
+    with pytest.raises(ValueError, match="give rows x columns"):
+        detector.find(np.zeros(5, np.uint8))

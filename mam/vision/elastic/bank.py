@@ -103,6 +103,8 @@ class Bank:
             if arrays[name].max() <= 255:
                 arrays[name] = arrays[name].astype(np.uint8)  # half the file
         arrays["mask"] = self.mask.astype(np.uint8)
+        if self.type is not None:
+            arrays["type"] = self.type
         save_model(path, ModelFile(KIND, arrays, self.config, self.provenance))
 
     @classmethod
@@ -111,7 +113,9 @@ class Bank:
         found = load_model(source, KIND, mapped=True)
         arrays = {name: found.arrays[name] for name in ARRAYS}
         mask = found.arrays["mask"].astype(bool)
-        return cls(**arrays, mask=mask, config=found.config, provenance=found.provenance)
+        kind = found.arrays.get("type")
+        about = {"config": found.config, "provenance": found.provenance}
+        return cls(**arrays, mask=mask, type=kind, **about)  # type: ignore[arg-type]
 
 
 ARRAYS = ("vertices", "vertex_count", "ends", "radius", "edge_count", "category")

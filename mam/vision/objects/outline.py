@@ -4,7 +4,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 from scipy.spatial import ConvexHull, QhullError
 from skimage import measure
-from skimage.draw import polygon2mask
+
+from mam.data.raster import fill, pack
 
 POINTS = 64  # of an outline
 # As if parts had this share of their mean spread more, in all directions, that did not move: parts
@@ -46,7 +47,7 @@ def filled(
     polygon: Float[np.ndarray, "points 2"], shape: tuple[int, int]
 ) -> Bool[np.ndarray, "rows cols"]:
     """The pixels inside a polygon."""
-    return polygon2mask(shape, polygon)
+    return fill(pack([polygon + 0.5]), shape)  # a pixel's middle is half a px from its corner
 
 
 def hull(
@@ -60,7 +61,7 @@ def hull(
     mask = np.zeros(shape, bool)
     try:
         corners = places[ConvexHull(places).vertices]
-        mask = polygon2mask(shape, corners.astype(float))
+        mask = filled(corners.astype(float), shape)
     except (QhullError, ValueError):  # fewer than three parts, or all on a line: no inside
         pass
     inside = ((places >= 0) & (places < shape)).all(1)

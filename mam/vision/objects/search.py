@@ -14,7 +14,7 @@ from mam.vision.objects.forward import LatticeConfig, Tiles, Tried, tiles_of, tr
 
 # Narrower than for letters: learned poses are closer to each other.
 _VARIANTS = VariantConfig(scale=0.15, rotation=6.0, shear=0.06, largest=30_000)
-_APART = 0.3  # overlap of two boxes (IoU) below which they are different places
+APART = 0.3  # overlap of two boxes (IoU) below which they are different places
 
 
 @dataclass(frozen=True)
@@ -131,12 +131,14 @@ def _chosen(tried: Tried, library: Library, number: int) -> Int[np.ndarray, "can
     for one in range(1, len(pairs)):
         if len(places) > config.elsewhere:
             break
-        if (_overlap(box[one], box[places]) < _APART).all():
+        if (box_overlap(box[one], box[places]) < APART).all():
             places.append(one)
     return pairs[np.union1d(kept, places)]
 
 
-def _overlap(box: np.ndarray, others: np.ndarray) -> Float[np.ndarray, " others"]:
+def box_overlap(
+    box: Float[np.ndarray, "4"], others: Float[np.ndarray, "others 4"]
+) -> Float[np.ndarray, " others"]:
     """IoU of a box (first row and column, last row and column) with others."""
     low, high = np.maximum(box[:2], others[:, :2]), np.minimum(box[2:], others[:, 2:])
     common = np.clip(high - low + 1, 0, None).prod(1)

@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,6 +55,20 @@ def test_the_best_anchors_are_those_of_a_plain_sum(seed: int) -> None:
         np.testing.assert_allclose(found.score[graph], best, rtol=1e-4, atol=1e-5)
         for score, anchor in zip(found.score[graph], found.anchor[graph], strict=True):
             np.testing.assert_allclose(score, scores[tuple(anchor.tolist())], rtol=1e-4, atol=1e-5)
+
+
+def test_an_accelerator_ranks_as_a_cpu_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    bank = typed_bank(3)
+    maps = jnp.asarray(np.random.default_rng(3).normal(size=(TYPES, 22, 22)), jnp.float32)
+    found = []
+    for border in (4, 8):  # another shape is compiled anew
+        config = LatticeConfig(step=4, border=border, each=1)
+        tiles, largest = tiles_of(bank, config)
+        found.append(try_all(maps, tiles, len(bank), largest, -9.0, config))
+        monkeypatch.setattr("jax.default_backend", lambda: "gpu")
+    # So much is lost beyond the border that the best anchors lie inside.
+    np.testing.assert_allclose(found[0].score, found[1].score, rtol=1e-5)
+    np.testing.assert_array_equal(found[0].anchor, found[1].anchor)
 
 
 def test_matching_reads_the_map_of_each_vertex_own_type() -> None:
