@@ -102,7 +102,7 @@ def fit(
 def _letters(rows: Iterable[tuple[int, CabcRow]]) -> tuple[list[np.ndarray], list[int], list[str]]:
     """Masks, categories and names of the letters of some rows."""
     some = list(rows)
-    with ThreadPoolExecutor() as pool:
+    with ThreadPoolExecutor(4) as pool:
         masks = [mask for both in pool.map(lambda one: letter_masks(one[1]), some) for mask in both]
     categories = [category for _, row in some for category in row.categories.tolist()]
     names = [f"letter {letter} of row {number}" for number, _ in some for letter in "AB"]

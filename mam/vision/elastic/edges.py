@@ -6,6 +6,7 @@ shortest path is at most ``tolerance`` times its wish) needs no edge of its own.
 are kept and updated with every edge instead of being searched for every pair.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -140,31 +141,39 @@ def _walked(pairs: np.ndarray, vertices: np.ndarray, factor: float) -> Edges:
     ends = _walk(pairs, len(vertices))
     away = vertices[ends[:, 1]] - vertices[ends[:, 0]]
     wishes = np.maximum(1.0, np.hypot(away[:, 0], away[:, 1]) / factor)
-    radius = np.zeros(len(ends), np.int64)
-    error = 0.0
-    for number, wish in enumerate(wishes):
-        up, down = np.ceil(wish) - wish + error, np.floor(wish) - wish + error
-        error = up if abs(up) < abs(down) else down
-        radius[number] = np.ceil(wish) if abs(up) < abs(down) else np.floor(wish)
-    return Edges(ends, radius)
+    radius, error = [], 0.0
+    for wish in wishes.tolist():
+        low = math.floor(wish)
+        high = math.ceil(wish)
+        up, down = high - wish + error, low - wish + error
+        rise = abs(up) < abs(down)
+        error = up if rise else down
+        radius.append(high if rise else low)
+    return Edges(ends, np.array(radius, np.int64))
 
 
 def _walk(pairs: np.ndarray, count: int) -> Int[np.ndarray, "edges 2"]:
-    """All edges in the order in which a depth-first walk from vertex 0 first meets them."""
-    neighbours: list[list[int]] = [[] for _ in range(count)]
-    for u, v in pairs.tolist():
-        neighbours[u].append(v)
-        neighbours[v].append(u)
-    met: dict[tuple[int, int], None] = {}
+    """All edges in the order in which a depth-first walk from vertex 0 first meets them.
+
+    ``pairs`` are sorted, and so are the neighbours of every vertex then.
+    """
+    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    for edge, (u, v) in enumerate(pairs.tolist()):
+        neighbours[u].append((v, edge))
+        neighbours[v].append((u, edge))
+    ahead = [iter(some) for some in neighbours]
+    met = bytearray(len(pairs))
+    order: list[int] = []
     # Pieces too far apart for an edge are walked one after another.
     for start in range(count):
-        trail = [(start, iter(sorted(neighbours[start])))]
+        trail = [start]
         while trail:
-            here, ahead = trail[-1]
-            there = next(ahead, None)
-            if there is None:
+            for there, edge in ahead[trail[-1]]:
+                if not met[edge]:
+                    met[edge] = True
+                    order.append(edge)
+                    trail.append(there)
+                    break
+            else:
                 trail.pop()
-            elif (key := (min(here, there), max(here, there))) not in met:
-                met[key] = None
-                trail.append((there, iter(sorted(neighbours[there]))))
-    return np.array(list(met), np.int64).reshape(-1, 2)
+    return pairs[order].astype(np.int64).reshape(-1, 2)
