@@ -160,7 +160,7 @@ class ContourGrouper(Estimator):
     def _weights(self, images: Images) -> list[np.ndarray]:
         """The pixels as weights: 0 where OFF, their values where ON."""
         return [
-            np.where(as_binary(image, self.threshold, f"image {number}"), image, 0)
+            np.asarray(image) * as_binary(image, self.threshold, f"image {number}")
             for number, image in enumerate(images)
         ]
 

@@ -118,7 +118,7 @@ class Sparsifier(Estimator):
         size = 1 if jax.default_backend() == "cpu" else _BATCH_ON_ACCELERATOR
         batches = list(padded_batches(states, size, blank=np.int8(0)))
         # The fullest first: arrays of its sizes hold most of the others.
-        batches.sort(key=lambda batch: -int((batch[1] > 0).sum()))
+        batches.sort(key=lambda batch: -np.count_nonzero(batch[1] > 0))
         # Two at a time: one image keeps a core busy, and a device never waits for the host.
         with ThreadPoolExecutor(2) as pool:
             for start in range(0, len(batches), _TOGETHER):
