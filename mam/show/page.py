@@ -22,11 +22,10 @@ body { margin: 0 auto; padding: 1.2rem 1rem 4rem; max-width: 60rem; background: 
 h1 { font-size: 1.7rem; line-height: 1.2; margin: .6rem 0 }
 h2 { font-size: 1.2rem; margin: 2.6rem 0 .6rem; padding-top: .8rem;
   border-top: 1px solid var(--rule) }
-p { max-width: 42rem; margin: .5rem 0 } small, figcaption, caption { color: var(--soft) }
+p { max-width: 42rem; margin: .5rem 0 } small, figcaption { color: var(--soft) }
 code { font-size: .85em; overflow-wrap: anywhere }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; margin: .8rem 0; font-variant-numeric: tabular-nums }
-caption { caption-side: bottom; text-align: left; font-size: .85rem; padding-top: .5rem }
 th, td { padding: .25rem .7rem .25rem 0; text-align: left; vertical-align: top }
 thead th { border-bottom: 1px solid var(--rule); font-weight: 600 }
 td { white-space: nowrap } td.text { white-space: normal; overflow-wrap: anywhere }
@@ -86,10 +85,11 @@ def table(head: Sequence[str], rows: Sequence[TableRow], caption: str = "") -> s
     """
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join(_row(row) for row in rows)
-    below = f"<caption>{escape(caption)}</caption>" if caption else ""
+    # Below the part that scrolls, where it takes the width of the screen.
+    below = f"<p><small>{escape(caption)}</small></p>" if caption else ""
     return (
-        f'<div class="wide"><table>{below}<thead><tr>{top}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
+        f'<div class="wide"><table><thead><tr>{top}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>{below}"
     )
 
 
