@@ -5,8 +5,7 @@ other, so pairs that put no letter or both under a marker lose score. The answer
 those with both markers on one letter against those with one on each.
 """
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +15,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 from PIL import Image
 
-from mam.data import CabcRow, batches_of, find_rings
+from mam.data import CabcRow, find_rings
+from mam.tasks.accuracy import measure_accuracy
 from mam.tasks.report import Advance, Report
+from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.devices import batch_size, batches_at_once
 from mam.vision.elastic.learn import learn_bank
@@ -167,41 +168,20 @@ def _predict(
 
 
 def evaluate(
-    source: str, finder: ObjectFinder, limit: int | None = None, advance: Advance | None = None
+    source: str,
+    finder: ObjectFinder,
+    limit: int | None = None,
+    advance: Advance = lambda count: None,
 ) -> Report:
     """Answer the rows of a data set and compare with their labels."""
-    right, errors, skipped, seconds = 0, [], {}, 0.0
-    for first, rows in _cabc_batches(source, limit):
+
+    def answers(rows: list[CabcRow], first: int) -> list[int | str]:
         names = [f"row {first + place}" for place in range(len(rows))]
-        start = time.perf_counter()
-        answers = predict([row.image for row in rows], finder, names)
-        seconds += time.perf_counter() - start
-        for number, (row, answer) in enumerate(zip(rows, answers, strict=True), first):
-            if isinstance(answer, ValueError):
-                skipped[number] = str(answer)
-            elif answer.label == row.label:
-                right += 1
-            else:
-                errors.append(number)
-        if advance is not None:
-            advance(len(rows))
-    answered = right + len(errors)
-    accuracy = right / answered if answered else 0.0
-    return Report({"accuracy": accuracy}, answered, seconds, tuple(errors), skipped)
+        found = predict([row.image for row in rows], finder, names)
+        return [str(one) if isinstance(one, ValueError) else one.label for one in found]
 
-
-def _cabc_batches(source: str, limit: int | None) -> Iterator[tuple[int, list[CabcRow]]]:
-    """The number of the first row, and rows."""
-    first = 0
-    for batch in batches_of(source, _BATCH):
-        rows = [row for row in batch if isinstance(row, CabcRow)]
-        if len(rows) < len(batch):
-            raise ValueError(f"{source}: its rows are not of cABC")
-        rows = rows if limit is None else rows[: limit - first]
-        if not rows:
-            return
-        yield first, rows
-        first += len(rows)
+    rows = islice(rows_of_kind(source, CabcRow, "row of cABC"), limit)
+    return measure_accuracy(rows, _BATCH, answers, advance)
 
 
 def _decide(

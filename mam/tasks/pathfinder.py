@@ -1,6 +1,5 @@
 """The pathfinder challenge: are two markers on the same broken contour?"""
 
-import time
 from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from jaxtyping import Float, Int, UInt8
 from mam.data import AnyRow, PathfinderRow
 from mam.data.markers import find_discs
 from mam.data.published import PublishedPathfinderRow
+from mam.tasks.accuracy import measure_accuracy
 from mam.tasks.report import Advance, Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.contours import ContourGrouper
@@ -135,21 +135,10 @@ def evaluate(
     advance: Advance = lambda count: None,
 ) -> Report:
     """Measure the accuracy on a data set; rows without an answer are skipped and reported."""
-    errors: list[int] = []
-    skipped: dict[int, str] = {}
-    seconds, done = 0.0, 0
+
+    def answers(rows: list[Row], first: int) -> list[int | str]:
+        found = predict(rows, grouper, input)
+        return [one.reason if isinstance(one, Unanswered) else int(one.same) for one in found]
+
     rows = islice(rows_of_kind(source, Row, "pathfinder image"), limit)
-    while some := list(islice(rows, _BATCH)):
-        begin = time.perf_counter()
-        answers = predict(some, grouper, input)
-        seconds += time.perf_counter() - begin
-        for number, (row, answer) in enumerate(zip(some, answers, strict=True), done):
-            if isinstance(answer, Unanswered):
-                skipped[number] = answer.reason
-            elif answer.same != bool(row.label):
-                errors.append(number)
-        done += len(some)
-        advance(len(some))
-    answered = done - len(skipped)
-    accuracy = 1 - len(errors) / answered if answered else 0.0
-    return Report({"accuracy": accuracy}, answered, seconds, tuple(errors), skipped)
+    return measure_accuracy(rows, _BATCH, answers, advance)
