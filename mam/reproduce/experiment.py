@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from mam.reproduce.steps import Step, Store
 
@@ -19,8 +19,9 @@ class Experiment(ABC):
 
     store: Store
 
+    scales: ClassVar[Mapping[str, Any]]  # by name
+
     @classmethod
-    @abstractmethod
     def at(
         cls: type[This],
         scale: str,
@@ -32,6 +33,13 @@ class Experiment(ABC):
 
         ``changes`` are other numbers than the scale's.
         """
+        size, name = changed(cls.scales[scale], scale, changes)
+        return cls.prepared(Store(folder), size, name, data)
+
+    @classmethod
+    @abstractmethod
+    def prepared(cls: type[This], store: Store, size: Any, name: str, data: Path | None) -> This:
+        """The experiment of a given size, with its data sets."""
 
     @abstractmethod
     def steps(self) -> list[Step]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from mam.data import Recipe
 from mam.data.objects import LEVELS
 from mam.reproduce.challenge import NO_FIGURE
-from mam.reproduce.experiment import NONE, Experiment, changed, with_needs
+from mam.reproduce.experiment import Experiment, with_needs
 from mam.reproduce.object_figures import draw_answers
 from mam.reproduce.sets import DataSet, generated_set, given_set
 from mam.reproduce.steps import Step, Store, distinct
@@ -58,26 +58,20 @@ class ObjectsStudy(Experiment):
     }
 
     @classmethod
-    def at(
-        cls,
-        scale: str,
-        folder: Path,
-        data: Path | None = None,
-        changes: Mapping[str, int] = NONE,
+    def prepared(
+        cls, store: Store, size: ObjectScale, name: str, data: Path | None
     ) -> "ObjectsStudy":
-        """The experiment at a named scale, kept in a folder, on generated or given data."""
-        size, scale = changed(cls.scales[scale], scale, changes)
-        store = Store(folder)
+        """The experiment of a given size, with its data sets."""
         if data is not None:
             hint = "a folder of data sets holds objects.parquet, with `scene` and `frame`"
-            return cls(store, size, scale, {"given": given_set(data / "objects.parquet", hint)})
+            return cls(store, size, name, {"given": given_set(data / "objects.parquet", hint)})
         sets = {}
         for level in size.levels:
             config = replace(LEVELS[level], objects=size.objects)
             rows = size.objects * size.scenes * config.frames
             made = Recipe("objects", config, _SEED)
             sets[level] = generated_set(store, f"objects {level}", made, rows)
-        return cls(store, size, scale, sets)
+        return cls(store, size, name, sets)
 
     def learn(self, level: str, run: int) -> Step:
         """Learn from the scenes that a run chose for it."""

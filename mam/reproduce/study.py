@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from mam.data import AnyRow, recipe
-from mam.reproduce.experiment import NONE, Experiment, changed, with_needs
+from mam.reproduce.experiment import Experiment, with_needs
 from mam.reproduce.sets import DataSet, generated_set, given_set
 from mam.reproduce.steps import Step, Store, Work, distinct
 from mam.show.page import figure, figures, paragraph, picture
@@ -94,16 +94,8 @@ class Study(Experiment):
     published: ClassVar[Published]
 
     @classmethod
-    def at(
-        cls,
-        scale: str,
-        folder: Path,
-        data: Path | None = None,
-        changes: Mapping[str, int] = NONE,
-    ) -> "Study":
-        """The experiment at a named scale, kept in a folder, on generated or given data."""
-        size, scale = changed(cls.scales[scale], scale, changes)
-        store = Store(folder)
+    def prepared(cls, store: Store, size: Scale, name: str, data: Path | None) -> "Study":
+        """The experiment of a given size, with its data sets."""
         most = size.runs * max(size.counts, default=0)
         curves = {line.learn for line in cls.lines}
 
@@ -120,7 +112,7 @@ class Study(Experiment):
             for level in cls.learn_on
         }
         test = {level: found(level, "test", size.test) for level in cls.test_on}
-        return cls(store, size, scale, train, test)
+        return cls(store, size, name, train, test)
 
     @abstractmethod
     def learn(self, level: str, count: int, run: int, method: str = "") -> Step:
