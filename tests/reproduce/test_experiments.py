@@ -47,3 +47,14 @@ def test_a_folder_without_the_files_is_refused(name: str, tmp_path: Path) -> Non
     with pytest.raises(FileNotFoundError, match=r"\.parquet: no such file; a folder of data sets"):
         prepare(name, "smoke", tmp_path / "out", tmp_path)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_scale_can_be_changed(tmp_path: Path) -> None:
+    usual = prepare("cabc", "small", tmp_path)
+    fewer = prepare("cabc", "small", tmp_path, changes={"test": 2, "runs": 1})
+    assert isinstance(usual, Challenge) and isinstance(fewer, Challenge)
+    assert {step.rows for step in fewer.table.values()} == {2}
+    assert all(len(runs) == 1 for line in fewer.lines for runs in fewer.curve(line).values())
+    assert not {s.stem for s in usual.table.values()} & {s.stem for s in fewer.table.values()}
+    with pytest.raises(ValueError, match="no number of test to change"):
+        prepare("objects", "small", tmp_path, changes={"test": 2})
