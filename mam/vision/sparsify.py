@@ -185,8 +185,7 @@ class Sparsifier(Estimator):
             numbers, _, sizes = batch
             cover = wire(candidates, edges, sizes, len(parts), shapes)
             listed, answer = jax.device_get((candidates, self._chosen(cover, parts.noise)))
-            places = range(len(numbers))
-            return [_placements(listed, answer, at, sizes[at], parts.noise) for at in places]
+            return _placements(listed, answer, sizes[: len(numbers)], parts.noise)
 
         answers = pool.map(decide, batches, listed, [some for some, _ in edges])
         yield from ((batch[0], answer) for batch, answer in zip(batches, answers, strict=True))
@@ -229,19 +228,19 @@ class Sparsifier(Estimator):
 
 
 def _placements(
-    listed: Candidates, answer: Explanation, place: int, size: np.ndarray, noise: Noise
-) -> Placements:
-    """Read one image of a batch."""
-    chosen = np.flatnonzero(answer.chosen & (listed.image == place))
-    lit, dark, parts = (int(n[place]) for n in (answer.lit, answer.dark, answer.parts))
-    return Placements(
-        listed.type[chosen],
-        listed.row[chosen],
-        listed.column[chosen],
-        np.maximum(answer.belief[chosen], 0.0),
-        (int(size[0]), int(size[1])),
-        noise.gain * lit - noise.loss * dark + noise.prior * parts,
-    )
+    listed: Candidates, answer: Explanation, sizes: Int[np.ndarray, "images 2"], noise: Noise
+) -> list[Placements]:
+    """Cut the answer into images; candidates are sorted by image."""
+    chosen = np.flatnonzero(answer.chosen)
+    borders = np.searchsorted(listed.image[chosen], np.arange(len(sizes) + 1))
+    found = []
+    for image, (rows, cols) in enumerate(sizes.tolist()):
+        own = chosen[borders[image] : borders[image + 1]]
+        lit, dark, parts = (int(n[image]) for n in (answer.lit, answer.dark, answer.parts))
+        score = noise.gain * lit - noise.loss * dark + noise.prior * parts
+        where = listed.type[own], listed.row[own], listed.column[own]
+        found.append(Placements(*where, np.maximum(answer.belief[own], 0.0), (rows, cols), score))
+    return found
 
 
 def draw_placements(placements: Placements, parts: Parts) -> Bool[np.ndarray, "rows cols"]:
