@@ -139,7 +139,7 @@ def predict(
     """Answer for each image; an image that cannot be read gives its error instead."""
     names = names or [f"image {number}" for number in range(len(images))]
     size = batch_size()
-    assert finder.library  # prepared once, before there are two who want it
+    finder.search([])  # prepares the library, before two threads want it
     starts = range(0, len(images), size)
     with ThreadPoolExecutor(batches_at_once()) as pool:
         found = pool.map(
