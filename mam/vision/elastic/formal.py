@@ -187,8 +187,8 @@ def letter_model(
     graph, vertex, _ = np.nonzero(inside)
     places = Places(graph, vertex, place[inside].astype(np.int64))
     number = np.where(inside, np.cumsum(inside).reshape(inside.shape) - 1, -1)
-    count, degree = len(graph), np.ones(graphs.there.shape, np.int64)
-    lateral, lateral_groups = _lateral(graphs, grid, number, degree)
+    count = len(graph)
+    lateral, lateral_groups, degree = _lateral(graphs, grid, number)
     # The letter has the groups of all vertices, one graph after another.
     group = np.cumsum(graphs.there).reshape(graphs.there.shape) - 1
     down = np.column_stack([np.full(count, copies * count), np.arange(count)])
@@ -211,12 +211,14 @@ def letter_model(
 
 
 def _lateral(
-    graphs: Graphs, grid: np.ndarray, number: np.ndarray, degree: np.ndarray
-) -> tuple[Int[np.ndarray, "pairs 2"], Int[np.ndarray, "pairs 2"]]:
-    """Pairs of parts that some edge allows, and the group of the pair at either part.
-
-    ``degree`` counts the groups of every vertex on the way; group 0 is the letter.
+    graphs: Graphs, grid: np.ndarray, number: np.ndarray
+) -> tuple[
+    Int[np.ndarray, "pairs 2"], Int[np.ndarray, "pairs 2"], Int[np.ndarray, "graphs vertices"]
+]:
+    """Pairs of parts that some edge allows, the group of the pair at either part, and the number of
+    groups of every vertex; group 0 is the letter.
     """
+    degree = np.ones(graphs.there.shape, np.int64)
     stretch = np.abs(grid[:, None] - grid).max(-1)
     pairs, groups = [np.zeros((0, 2), np.int64)], [np.zeros((0, 2), np.int64)]
     for graph, edges in enumerate(graphs.edge_count):
@@ -227,7 +229,7 @@ def _lateral(
             pairs.append(np.column_stack([number[graph, u][one], number[graph, v][two]]))
             groups.append(np.tile(degree[graph, [u, v]], (len(one), 1)))
             degree[graph, [u, v]] += 1
-    return np.concatenate(pairs), np.concatenate(groups)
+    return np.concatenate(pairs), np.concatenate(groups), degree
 
 
 def _letter_kind(there: Bool[np.ndarray, "graphs vertices"], absent: float) -> PartKind:
