@@ -19,6 +19,7 @@ from mam.data import CabcRow, find_rings
 from mam.tasks.accuracy import measure_accuracy
 from mam.tasks.report import Advance, Report
 from mam.tasks.rows import rows_of_kind
+from mam.vision.binary import as_states
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.devices import batch_size, batches_at_once
 from mam.vision.elastic.learn import learn_bank
@@ -119,7 +120,7 @@ def read_image(
         raise ValueError(f"{name}: {image.shape} px; a cABC image is square")
     found = find_rings(image, name, radius=11.0 * scale[0], ring=3.0 * scale[0])
     markers = (found + 0.5) * SIDE / np.array(image.shape) - 0.5
-    state = np.where(reduce_image(image, _ON), 1, -1).astype(np.int8)
+    state = as_states(reduce_image(image, _ON))
     away = [_distance_from(marker) for marker in markers]
     for distance in away:
         state[distance <= config.hidden] = 0

@@ -24,7 +24,7 @@ from mam.tasks.report import Advance
 from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.forward import part_scores
 from mam.vision.elastic.match import match, place_graphs
-from mam.vision.elastic.pairs import cover_counts
+from mam.vision.elastic.pairs import cover_counts, offsets_of
 from mam.vision.elastic.refit import refitted
 from mam.vision.elastic.search import search
 from mam.vision.finder import ObjectFinder
@@ -151,8 +151,7 @@ def _covered(
     place: np.ndarray, there: np.ndarray, finder: ObjectFinder, shape: tuple[int, ...]
 ) -> Bool[np.ndarray, "candidates pixels"]:
     """The pixels under the parts of each candidate."""
-    mask = finder.library.bank.mask
-    offsets = tuple(map(tuple, (np.argwhere(mask) - len(mask) // 2).tolist()))
+    offsets = offsets_of(finder.library.bank.mask)
     return np.asarray(cover_counts(place, there, offsets, shape)) > 0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Bool, Int
 
-from mam.vision.binary import Images, as_binary
+from mam.vision.binary import Images, as_binary, as_states
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.learn import learn_bank
 from mam.vision.elastic.search import Found, Library, SearchConfig, search
@@ -73,7 +73,7 @@ class ObjectFinder(Estimator):
 
     def find(self, image: np.ndarray, copies: int = 1) -> list[Match]:
         """Find the best ``copies`` objects that together explain an image."""
-        state = np.where(as_binary(image, self.threshold), 1, -1).astype(np.int8)
+        state = as_states(as_binary(image, self.threshold))
         [found] = self.search([state])
         return self.matches(found, state, copies)
 

@@ -82,7 +82,9 @@ def find_poses(
     if unknown is not None:
         hidden = _cut(unknown, image, row, column, window.shape[1]) > 0
         own = np.pad(parts.masks, ((0, 0), (1, 1), (1, 1)))[type_]
-        weight = np.where(hidden, own * weight.max(initial=1.0), weight)
+        # As bright as the brightest pixel of the same image, whatever else is in the batch.
+        full = np.array([float(pixels.max(initial=0)) for pixels in images])[image]
+        weight = np.where(hidden, own * full[:, None, None], weight)
     mass, middle, spread = _moments(weight)
     # A line of n pixels has the second moment (n^2 - 1) / 12.
     (rows, both, cols) = spread

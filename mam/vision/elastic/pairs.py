@@ -44,10 +44,19 @@ def pair_scores(
     """
     weights = np.array([config.on, config.off, config.multiple, config.shared], np.float32)
     vertices = -(-int(there.sum(-1).max(initial=1)) // 64) * 64
-    offsets = tuple(map(tuple, (np.argwhere(mask) - len(mask) // 2).tolist()))
+    offsets = offsets_of(mask)
     table = _tables(_cut(place, vertices), _cut(there, vertices), state, weights, offsets, stride)
     pairs, single = jax.device_get(table)
     return pairs, single
+
+
+def offsets_of(mask: Bool[np.ndarray, "side side"]) -> tuple[tuple[int, int], ...]:
+    """The pixels of a part, counted from its middle, as ``cover_counts`` wants them.
+
+    >>> offsets_of(np.array([[0, 0, 0], [0, 1, 1], [0, 0, 0]], bool))
+    ((0, 0), (0, 1))
+    """
+    return tuple((row, col) for row, col in (np.argwhere(mask) - len(mask) // 2).tolist())
 
 
 def _cut(values: np.ndarray, vertices: int) -> np.ndarray:

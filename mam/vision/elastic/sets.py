@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from mam.vision.elastic.pairs import PairConfig, cover_counts
+from mam.vision.elastic.pairs import PairConfig, cover_counts, offsets_of
 from mam.vision.elastic.search import Found
 
 
@@ -32,7 +32,7 @@ class Candidates:
         config: PairConfig,
     ) -> "Candidates":
         """Draw the candidates."""
-        offsets = tuple(map(tuple, (np.argwhere(mask) - len(mask) // 2).tolist()))
+        offsets = offsets_of(mask)
         counts = np.asarray(cover_counts(found.place, found.there, offsets, state.shape))
         flat = state.ravel()
         value = np.where(flat > 0, config.on, np.where(flat < 0, -config.off, 0.0))
