@@ -1,6 +1,7 @@
 """Reading parquet of the schema, in batches, from a path or a URL; memory stays at one batch."""
 
 import contextlib
+import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -87,49 +88,59 @@ def parquet_batches(
     """The rows of a parquet file or folder of shards, decoded `batch` at a time.
 
     `kind` is the class of row to read (told from the columns when not given); `wanted` keeps only
-    these row numbers. Nothing is decoded that is not wanted.
+    these row numbers. Row groups without any are not read, and only wanted rows decoded.
     """
     filesystem, names = parquet_files(source)
-    numbers = None if wanted is None else set(wanted)
     first = 0
     for name in names:
+        if wanted is not None and first > max(wanted, default=-1):
+            return
         with open_parquet(filesystem, name) as file:
-            for offset, rows in _file_batches(file, name, kind, batch, first, numbers):
-                if rows:
-                    yield rows
-                if numbers is not None and numbers and first + offset > max(numbers):
-                    return
-            first += file.metadata.num_rows
+            rows = file.metadata.num_rows
+            own = (
+                None if wanted is None else {n - first for n in wanted if first <= n < first + rows}
+            )
+            yield from _file_batches(file, name, kind, batch, own)
+        first += rows
 
 
 def _file_batches(
-    file: pq.ParquetFile,
-    name: str,
-    kind: type | None,
-    batch: int,
-    first: int,
-    wanted: set[int] | None,
-) -> Iterator[tuple[int, list[Row]]]:
-    """(rows seen so far, decoded rows) of one file; rows are numbered from `first` over files."""
+    file: pq.ParquetFile, name: str, kind: type | None, batch: int, wanted: set[int] | None
+) -> Iterator[list[Row]]:
+    """The decoded rows of one file, or those of its rows that are wanted."""
     row_type = kind or kind_of(file.schema_arrow.names, name)
     kind_of([c for c in file.schema_arrow.names if c in COLUMNS[row_type]], name)
     check_types(row_type, file.schema_arrow, name)
-    seen = 0
-    batches = file.iter_batches(batch, columns=columns_in(row_type, file.schema_arrow))
+    groups = _groups_with(file, wanted)
+    numbers = itertools.chain.from_iterable(groups.values())
+    number = min(wanted or {0})
+    batches = file.iter_batches(
+        batch, row_groups=list(groups), columns=columns_in(row_type, file.schema_arrow)
+    )
     while True:
         try:
             records = next(batches, None)
         except (OSError, pa.ArrowException) as error:
             reason = str(error).splitlines()[0]
             raise ValueError(
-                f"{name}: row {seen} or a row soon after is corrupt ({reason})"
+                f"{name}: row {number} or a row soon after is corrupt ({reason})"
             ) from None
         if records is None:
             return
-        keep = [k for k in range(records.num_rows) if wanted is None or first + seen + k in wanted]
-        rows = [
-            from_record(row_type, records.slice(k, 1).to_pylist()[0], f"{name}: row {seen + k}")
-            for k in keep
-        ]
-        seen += records.num_rows
-        yield seen, rows
+        rows = []
+        for place, number in zip(range(records.num_rows), numbers, strict=False):
+            if wanted is None or number in wanted:
+                record = records.slice(place, 1).to_pylist()[0]
+                rows.append(from_record(row_type, record, f"{name}: row {number}"))
+        if rows:
+            yield rows
+
+
+def _groups_with(file: pq.ParquetFile, wanted: set[int] | None) -> dict[int, range]:
+    """The row groups with wanted rows in them, and the rows of each; the others stay unread."""
+    sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    ends = list(itertools.accumulate(sizes))
+    rows = [range(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+    return {
+        group: own for group, own in enumerate(rows) if wanted is None or not wanted.isdisjoint(own)
+    }

@@ -5,8 +5,9 @@ other, so pairs that put no letter or both under a marker lose score. The answer
 those with both markers on one letter against those with one on each.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -31,6 +32,7 @@ PUBLISHED_SIDE = 350  # px, of the published images; markers are given in these
 _ON = 12  # of 255: a pixel of a reduced test image is ON above 0.05
 _BATCH = 128  # rows read and answered at a time
 _LEARNED = 512  # rows whose letters are learned at a time
+_SIDE_BY_SIDE = 2  # threads that learn
 _MOST_EDGES = 300  # of a graph: one letter in twenty has more, a blob of many parts
 
 
@@ -87,13 +89,23 @@ def fit(
     Rows are taken a few at a time, so that a set of any size can be learned.
     """
     banks, coming = [], enumerate(rows)
-    # One thread reads and reduces the next letters while the last ones become graphs.
-    with ThreadPoolExecutor(1) as ahead:
+    learning: deque[Future[Bank]] = deque()
+
+    def gather() -> None:
+        banks.append(learning.popleft().result())
+        advance(len(banks[-1]) // 2)
+
+    # One thread reads and reduces the next letters while two make graphs of the last ones: a
+    # device never waits for the host.
+    with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(_SIDE_BY_SIDE) as learners:
         next_letters = ahead.submit(_letters, islice(coming, _LEARNED))
         while (letters := next_letters.result())[0]:
             next_letters = ahead.submit(_letters, islice(coming, _LEARNED))
-            banks.append(learn_bank(*letters))
-            advance(len(letters[0]) // 2)
+            learning.append(learners.submit(learn_bank, *letters))
+            if len(learning) == _SIDE_BY_SIDE:
+                gather()
+        while learning:
+            gather()
     if not banks:
         raise ValueError("no rows, so there is nothing to learn from")
     bank = Bank.joined(banks)

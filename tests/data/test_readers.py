@@ -81,6 +81,21 @@ def test_extra_columns_and_shards_are_read(tmp_path: Path) -> None:
         select_rows(str(tmp_path), [4])
 
 
+def test_only_row_groups_with_wanted_rows_are_read(tmp_path: Path) -> None:
+    rows = [make_row(recipe("curves", "easy", 0), k) for k in range(6)]
+    path = write_parquet(tmp_path / "a.parquet", rows)
+    pq.write_table(pq.read_table(path), path, row_group_size=2)
+    first = pq.read_metadata(path).row_group(0)
+    start, length = first.column(0).data_page_offset, first.total_byte_size
+    with path.open("r+b") as file:
+        file.seek(start)
+        file.write(b"\xff" * (length // 2))
+    found = select_rows(str(path), [5, 2])
+    assert _same(found[0], rows[5]) and _same(found[1], rows[2])
+    with pytest.raises(ValueError, match="row 1 or a row soon after is corrupt"):
+        select_rows(str(path), [1])
+
+
 def _damage(tmp_path: Path, **changes) -> str:
     """A file of two curves rows whose second row is changed."""
     rows = [to_record(make_row(recipe("curves", "easy", 0), k)) for k in range(2)]

@@ -16,6 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from mam.vision.greedy import places_of
+
 _FAR = np.float32(1e6)  # no path; far above any sum of radii
 _GRAIN = 32  # vertices are padded to multiples of this
 _BATCH_ON_ACCELERATOR = 512
@@ -54,8 +56,7 @@ def elastic_edges(
     found: list[Edges | None] = [None] * len(vertices)
     for numbers, places, there in _batches(vertices):
         added = np.asarray(_added(places, there, config.factor, config.tolerance, config.longest))
-        for place, number in enumerate(numbers):
-            pairs = np.argwhere(np.triu(added[place], 1))
+        for number, pairs in zip(numbers, places_of(added), strict=False):
             found[number] = _walked(pairs, vertices[number], config.factor)
     return [one for one in found if one is not None]
 

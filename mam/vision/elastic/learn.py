@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Int
 from scipy import sparse
 from skimage import measure
 
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.edges import EDGES, EdgeConfig, elastic_edges
+from mam.vision.elastic.edges import EDGES, EdgeConfig, Edges, elastic_edges
 from mam.vision.greedy import greedy_cover
 from mam.vision.parts import CABC, Noise
 
@@ -48,18 +48,24 @@ def learn_bank(
         if not len(found):
             raise ValueError(_why_nothing(own, name))
     links = elastic_edges(vertices, edges)
-    for name, places, found in zip(names, vertices, links, strict=True):
-        if not _in_one_piece(len(places), found.ends):
-            raise ValueError(
-                f"{name} falls into pieces more than {edges.longest:g} px apart, which no "
-                "edge joins; give one object a mask"
-            )
+    torn = np.flatnonzero(_pieces(vertices, links) > 1)
+    if len(torn):
+        raise ValueError(
+            f"{names[torn[0]]} falls into pieces more than {edges.longest:g} px apart, which no "
+            "edge joins; give one object a mask"
+        )
     return Bank.of(vertices, links, mask, categories)
 
 
-def _in_one_piece(count: int, ends: np.ndarray) -> bool:
-    joined = sparse.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), (count, count))
-    return sparse.csgraph.connected_components(joined, directed=False)[0] == 1
+def _pieces(vertices: Sequence[np.ndarray], links: Sequence[Edges]) -> Int[np.ndarray, " graphs"]:
+    """How many pieces each graph has."""
+    counts = np.array([len(places) for places in vertices])
+    first = np.cumsum(counts) - counts
+    ends = np.concatenate([own.ends + at for own, at in zip(links, first, strict=True)])
+    joined = sparse.coo_array((np.ones(len(ends)), tuple(ends.T)), (counts.sum(),) * 2)
+    piece = sparse.csgraph.connected_components(joined, directed=False)[1]
+    _, a_vertex = np.unique(piece, return_index=True)
+    return np.bincount(np.repeat(np.arange(len(counts)), counts)[a_vertex], minlength=len(counts))
 
 
 def _why_nothing(mask: np.ndarray, name: str) -> str:
