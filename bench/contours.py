@@ -46,8 +46,8 @@ def main(count: int | None = None) -> None:
         right = np.mean(
             [a.same == bool(r.label) for a, r in zip(answers, rows, strict=True)]  # type: ignore
         )
-        print(f"  {input}: {count / spent:.1f} images/s, {100 * right:.1f} % right")
-    print(f"  {compiled} compilations in all")
+        rate = f"{count / spent:.1f} images/s, {100 * right:.1f} % right"
+        print(f"  {input}: {rate}, {compiled} compilations so far")
     weights = [np.where(row.clean > 26, row.clean, 0) for row in rows]
     parts = grouper.parts
     sparsifier = Sparsifier(parts)

@@ -8,7 +8,7 @@ import numpy as np
 from bench.timing import seconds
 from mam.data import make_row, recipe
 from mam.vision.binary import as_states, padded_batches
-from mam.vision.candidates import Room, find_candidates
+from mam.vision.candidates import Room, prune
 from mam.vision.cover import build_cover
 from mam.vision.parts import Parts
 from mam.vision.sparsify import Sparsifier
@@ -32,12 +32,12 @@ def main(count: int = 128) -> None:
         padded_batches([as_states(image) for image in images], size, np.int8(0))
     )
     room = Room()
-    candidates = find_candidates(canvas, sizes, parts, "strong", room)
-    prune = seconds(lambda: find_candidates(canvas, sizes, parts, "strong", room))
-    wire = seconds(lambda: build_cover(canvas, sizes, candidates, parts, room))
-    kept = int((np.asarray(candidates.image) < size).sum()) / size
-    print(f"  pruning to {kept:.0f} candidates: {1e3 * prune / size:.2f} ms an image")
-    print(f"  wiring: {1e3 * wire / size:.2f} ms an image")
+    pruned = prune(canvas, sizes, parts, "strong", room)
+    pruning = seconds(lambda: prune(canvas, sizes, parts, "strong", room))
+    wiring = seconds(lambda: build_cover(canvas, sizes, pruned, parts, room))
+    kept = pruned.count / size
+    print(f"  pruning to {kept:.0f} candidates: {1e3 * pruning / size:.2f} ms an image")
+    print(f"  wiring: {1e3 * wiring / size:.2f} ms an image")
 
 
 if __name__ == "__main__":

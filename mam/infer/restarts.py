@@ -5,7 +5,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, UInt32
 
 from mam.graph import PortWiring, Wiring
 from mam.infer import passing
@@ -62,11 +62,17 @@ def propagate_restarts(problem: Problem, options: Options) -> tuple[Store, Store
 
 def restart_keys(seed: int, count: int) -> Array:
     """Return one key a restart; the r-th does not depend on how many there are."""
-    return _keys(np.uint32(seed % (1 << 32)), np.arange(count, dtype=np.uint32))
+    return keys_of(*seeds(seed, count))
+
+
+def seeds(seed: int, count: int) -> tuple[np.uint32, UInt32[np.ndarray, " count"]]:
+    """Return what ``keys_of`` makes keys from, as compiled functions take it."""
+    return np.uint32(seed % (1 << 32)), np.arange(count, dtype=np.uint32)
 
 
 @jax.jit
-def _keys(seed: Array, numbers: Array) -> Array:
+def keys_of(seed: Array, numbers: Array) -> Array:
+    """Return one key a number."""
     return jax.vmap(jax.random.fold_in, in_axes=(None, 0))(jax.random.key(seed), numbers)
 
 

@@ -28,20 +28,23 @@ from mam.vision.parts import Parts
 
 PRUNING = ("strong", "safe", "none")
 _WORD = 32
+# Candidates that are compared with all others, at least: up to here their number costs no time.
+_NEAR = 2048
 PAST = np.iinfo(np.int32).max  # an index past the end of any array: padding
 
 
 class Room:
     """Array sizes that only grow, in steps, so that a stream of images compiles few shapes."""
 
-    def __init__(self) -> None:
+    def __init__(self, spare: float = 0.5) -> None:
         self._sizes: dict[str, int] = {}
+        self._spare = spare  # places to spare when a size grows, of those needed
 
     def fit(self, name: str, count: int, least: int = 64) -> int:
-        """Return a size that holds ``count`` entries, with half as many to spare when it grows."""
+        """Return a size that holds ``count`` entries."""
         known = self._sizes.get(name, 0)
         if count > known:
-            wanted = max(count + count // 2, least)
+            wanted = max(count + int(count * self._spare), least)
             grain = max(1 << wanted.bit_length() - 3, 1)
             self._sizes[name] = known = -(-wanted // grain) * grain
         return max(known, least)
@@ -96,7 +99,7 @@ def find_candidates(
     their own; a part is placed by its middle.
     """
     pruned = prune(states, sizes, parts, pruning, room)
-    return shorten(pruned, room.fit("all", pruned.count))
+    return shorten(pruned.found, pruned.kept, room.fit("all", pruned.count))
 
 
 class Pruned(NamedTuple):
@@ -124,13 +127,14 @@ def prune(
     around, promising, count = look
     capacity = room.fit("spots", int(count))
     spots, worthy, count = _spots(around, promising, shapes.own, rates, capacity)
-    found = _listed(spots, worthy, room.fit("worthy", int(count)))
+    capacity, by_set = room.fit("worthy", int(count)), pruning == "safe"
     if pruning == "none":
+        found = _listed(spots, worthy, capacity)
         return Pruned(found, found.image < len(states), int(count))
     # Most are dominated by a close neighbour; only the others are compared with all.
-    kept, count = _undominated(spots, found, near, by_set=pruning == "safe")
-    found = shorten(Pruned(found, kept, int(count)), room.fit("near", int(count), least=512))
-    kept, count = _undominated(spots, found, shapes, by_set=pruning == "safe")
+    found, kept, count = _first_cut(spots, worthy, near, capacity, by_set)
+    capacity = room.fit("near", int(count), least=_NEAR)
+    found, kept, count = _second_cut(spots, found, kept, shapes, capacity, by_set)
     return Pruned(found, kept, int(count))
 
 
@@ -150,6 +154,7 @@ def _pack(masks: Bool[np.ndarray, "*batch side side"]) -> UInt32[np.ndarray, "wo
     return np.moveaxis(packed, -1, 0)
 
 
+@lru_cache(maxsize=16)
 def _shapes_of(parts: Parts, reach: int) -> _Shapes:
     side = parts.side
     steps = np.arange(-reach, reach + 1)
@@ -216,13 +221,30 @@ def _listed(spots: _Spots, worthy: Array, capacity: int) -> Candidates:
     return Candidates(image, row, column, kind.astype(jnp.int32))
 
 
-def shorten(pruned: Pruned, capacity: int) -> Candidates:
-    """Return the candidates that are kept, in arrays of the given size."""
-    return _shortened(pruned.found, pruned.kept, capacity)
+@partial(jax.jit, static_argnames=("capacity", "by_set"))
+def _first_cut(
+    spots: _Spots, worthy: Array, near: _Shapes, capacity: int, by_set: bool
+) -> tuple[Candidates, Array, Array]:
+    """List the worthy placements; tell which, and how many, no close neighbour can replace.
+
+    Steps that share a size are compiled together: a new size then costs one compilation.
+    """
+    found = _listed(spots, worthy, capacity)
+    return found, *_undominated(spots, found, near, by_set)
+
+
+@partial(jax.jit, static_argnames=("capacity", "by_set"))
+def _second_cut(
+    spots: _Spots, found: Candidates, kept: Array, shapes: _Shapes, capacity: int, by_set: bool
+) -> tuple[Candidates, Array, Array]:
+    """List those that are left; tell which, and how many, nothing within reach can replace."""
+    found = shorten(found, kept, capacity)
+    return found, *_undominated(spots, found, shapes, by_set)
 
 
 @partial(jax.jit, static_argnames="capacity")
-def _shortened(found: Candidates, kept: Array, capacity: int) -> Candidates:
+def shorten(found: Candidates, kept: Array, capacity: int) -> Candidates:
+    """Return the candidates that are kept, in arrays of the given size."""
     (which,) = jnp.nonzero(kept, size=capacity, fill_value=PAST)
     return jax.tree.map(lambda values: take(values, which, PAST), found)
 

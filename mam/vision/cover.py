@@ -7,7 +7,7 @@ take longer than everything else together.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -15,13 +15,13 @@ import numpy as np
 from jaxtyping import Array, Int, Int8
 
 from mam.factors.base import Leaf
-from mam.vision.candidates import PAST, Candidates, Room, take
+from mam.vision.candidates import PAST, Candidates, Pruned, Room, shorten, take
 from mam.vision.parts import Parts
 
 # ON and OFF pixels stand in four rectangles each: up to 4, 16, 48, and more candidates.
 _WIDTHS = (4, 16, 48)
-# The wider, the fewer pixels.
-_HEIGHTS = (64, 128, 32, 8)
+# The wider, the fewer pixels: at least these, so that few images need larger arrays.
+_HEIGHTS = (64, 128, 96, 40, 64, 128, 32, 8)
 _KINDS = 2 * (len(_WIDTHS) + 1)
 
 
@@ -60,24 +60,29 @@ class Cover:
 def build_cover(
     states: Int8[np.ndarray, "images rows cols"],
     sizes: Int[np.ndarray, "images 2"],
-    candidates: Candidates,
+    pruned: Pruned,
     parts: Parts,
     room: Room,
 ) -> Cover:
     """Wire candidates and pixels."""
-    edges, counts = find_edges(states, sizes, candidates, parts)
-    return wire(candidates, edges, sizes, len(parts), rectangle_shapes([counts], room))
+    capacity = room.fit("all", pruned.count)
+    candidates, edges, counts = find_edges(states, sizes, pruned, parts, capacity)
+    shapes = rectangle_shapes([counts], room)
+    return wire(candidates, edges, jnp.asarray(sizes, jnp.int32), types=len(parts), shapes=shapes)
 
 
 def find_edges(
     states: Int8[np.ndarray, "images rows cols"],
     sizes: Int[np.ndarray, "images 2"],
-    candidates: Candidates,
+    pruned: Pruned,
     parts: Parts,
-) -> "tuple[Edges, list[int]]":
-    """List the edges, and what ``rectangle_shapes`` wants to know about them."""
-    edges, counts = _edges(states, candidates, _pixel_lists(parts), sizes.astype(np.int32))
-    return edges, np.asarray(counts).tolist()
+    capacity: int,
+) -> "tuple[Candidates, Edges, list[int]]":
+    """List the candidates, their edges, and what ``rectangle_shapes`` wants to know about them."""
+    candidates, edges, counts = _edges(
+        states, pruned.found, pruned.kept, _pixel_lists(parts), sizes.astype(np.int32), capacity
+    )
+    return candidates, edges, np.asarray(counts).tolist()
 
 
 def rectangle_shapes(counts: Sequence[Sequence[int]], room: Room) -> tuple[tuple[int, int], ...]:
@@ -85,22 +90,12 @@ def rectangle_shapes(counts: Sequence[Sequence[int]], room: Room) -> tuple[tuple
     *most, degree = np.max(np.asarray(counts), 0).tolist()
     widths = (*_WIDTHS, room.fit("degree", degree, least=2 * _WIDTHS[-1]))
     return tuple(
-        (room.fit(f"pixels {i}", count, least=_HEIGHTS[i % len(widths)]), widths[i % len(widths)])
+        (room.fit(f"pixels {i}", count, least=_HEIGHTS[i]), widths[i % len(widths)])
         for i, count in enumerate(most)
     )
 
 
-def wire(
-    candidates: Candidates,
-    edges: "Edges",
-    sizes: Int[np.ndarray, "images 2"],
-    types: int,
-    shapes: tuple[tuple[int, int], ...],
-) -> Cover:
-    """Give every pixel a row of its rectangle and every edge a place in it."""
-    return _wire(candidates, edges, sizes.astype(np.int32), types=types, shapes=shapes)
-
-
+@lru_cache(maxsize=16)
 def _pixel_lists(parts: Parts) -> np.ndarray:
     """Rows and columns of each part's pixels, from its middle; short lists end in far places."""
     lists = np.full((len(parts), int(parts.sizes.max()), 2), PAST // 4, np.int32)
@@ -123,11 +118,12 @@ class Edges:
     size: int = field(metadata={"static": True})
 
 
-@jax.jit
+@partial(jax.jit, static_argnames="capacity")
 def _edges(
-    states: Array, candidates: Candidates, offsets: Array, sizes: Array
-) -> tuple[Edges, Int[Array, " counts"]]:
+    states: Array, found: Candidates, kept: Array, offsets: Array, sizes: Array, capacity: int
+) -> tuple[Candidates, Edges, Int[Array, " counts"]]:
     """List the edges; count the pixels of each rectangle, and tell the highest degree."""
+    candidates = shorten(found, kept, capacity)
     count, rows, cols = states.shape
     size = take(sizes, candidates.image, 0)
     place = jnp.stack([candidates.row, candidates.column], -1)[:, None]
@@ -157,17 +153,18 @@ def _edges(
     )
     counts = [jnp.sum(edges.first & (edges.rectangle == i)) for i in range(_KINDS)]
     highest = jnp.max(jnp.where(edges.rectangle < _KINDS, edges.rank + 1, 0))
-    return edges, jnp.stack([*counts, highest])
+    return candidates, edges, jnp.stack([*counts, highest])
 
 
 @partial(jax.jit, static_argnames=("types", "shapes"))
-def _wire(
+def wire(
     candidates: Candidates,
     edges: Edges,
-    sizes: Array,
+    sizes: Int[Array, "images 2"],
     types: int,
     shapes: tuple[tuple[int, int], ...],
 ) -> Cover:
+    """Give every pixel a row of its rectangle and every edge a place in it."""
     parent = edges.order // edges.size
     row = jnp.full(len(parent), PAST, jnp.int32)
     slot = row

@@ -23,8 +23,9 @@ from jaxtyping import Array, Bool, Float, Int
 
 from mam.factors.base import Leaf
 from mam.infer.loop import run_fixed
-from mam.vision.candidates import PAST, take
-from mam.vision.cover import Cover, Pixels
+from mam.infer.restarts import keys_of
+from mam.vision.candidates import PAST, Candidates, take
+from mam.vision.cover import Cover, Edges, Pixels, wire
 
 # A candidate may take the place of one of this many others that it overlaps.
 _RIVALS = 4
@@ -105,7 +106,25 @@ def _messages(pixels: Pixels, incoming: Array, rates: Rates) -> Array:
     return jnp.minimum(jnp.sum(wanted, 1, keepdims=True) - wanted - rates.loss, 0.0)
 
 
-@jax.jit(static_argnames=("iterations", "exclusive"))
+@jax.jit(static_argnames="fixed")
+def explain_edges(
+    candidates: Candidates,
+    edges: Edges,
+    sizes: Int[Array, "images 2"],
+    rates: Rates,
+    seeds: tuple[Array, Array],
+    fixed: tuple[int, tuple[tuple[int, int], ...], int, bool],
+) -> Explanation:
+    """Wire the candidates and choose among them, in one compilation.
+
+    ``fixed`` are the number of types, the shapes of rectangles, iterations, and whether two types
+    of parts may not stand at one position.
+    """
+    types, shapes, iterations, exclusive = fixed
+    cover = wire(candidates, edges, sizes, types=types, shapes=shapes)
+    return explain(cover, rates, keys_of(*seeds), iterations, exclusive)
+
+
 def explain(
     cover: Cover, rates: Rates, keys: Array, iterations: int, exclusive: bool
 ) -> Explanation:

@@ -20,17 +20,18 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int8
 
-from mam.infer.restarts import restart_keys
+from mam.infer.restarts import seeds
 from mam.vision.binary import Images, as_binary, as_states, padded_batches
-from mam.vision.candidates import PRUNING, Candidates, Pruned, Room, prune, shorten
-from mam.vision.cover import Cover, Edges, find_edges, rectangle_shapes, wire
+from mam.vision.candidates import PRUNING, Candidates, Pruned, Room, prune
+from mam.vision.cover import Edges, find_edges, rectangle_shapes
 from mam.vision.estimator import Estimator
-from mam.vision.explain import Explanation, Rates, explain
+from mam.vision.explain import Explanation, Rates, explain_edges
 from mam.vision.formal import cover_program, sparsifier_model
 from mam.vision.parts import Noise, Parts
 
 # Images a device works on at once: an accelerator wants many, a core works best in its cache.
 _BATCH_ON_ACCELERATOR = 64
+_USUAL = 2.0  # a batch with more candidates than this times the median is crowded
 _TOGETHER = 128  # batches that are explained in stages, in arrays of the same sizes
 
 # Numbers of the images, their states in one array, their own sizes: see padded_batches.
@@ -100,7 +101,9 @@ class Sparsifier(Estimator):
         self.bound = bound
         self.seed = seed
         self.max_candidates = max_candidates
-        self._room = Room()  # of the arrays used so far; has no part in any answer
+        # Sizes of the arrays used so far, for most images and for crowded ones; they have no part
+        # in any answer.
+        self._rooms = Room(), Room(spare=2.0)
 
     def fit(self, images: Images | None = None, y: Any = None) -> "Sparsifier":
         """Do nothing: the parts are given. See ``learn_parts`` to learn them."""
@@ -167,45 +170,71 @@ class Sparsifier(Estimator):
     def _explained(
         self, batches: list[Batch], parts: Parts, pool: ThreadPoolExecutor
     ) -> Iterator[tuple[np.ndarray, list[Placements]]]:
-        """Explain several batches, in stages: arrays get the size that the largest needs."""
-        room = self._room
+        """Explain several batches; the few with many candidates do not slow down the others."""
+        usual, large = self._rooms
 
         def pruned_of(batch: Batch) -> Pruned:
-            return prune(batch[1], batch[2], parts, self.pruning, room)
+            return prune(batch[1], batch[2], parts, self.pruning, usual)
 
         pruned = [pruned_of(batches[0]), *pool.map(pruned_of, batches[1:])]
-        capacity = room.fit("all", max(one.count for one in pruned))
-        listed = [shorten(one, capacity) for one in pruned]
-        for batch, candidates in zip(batches, listed, strict=True):
-            self._refuse_too_many(candidates, batch[0])
-        edges = list(pool.map(lambda b, c: find_edges(b[1], b[2], c, parts), batches, listed))
-        shapes = rectangle_shapes([counts for _, counts in edges], room)
+        for batch, some in zip(batches, pruned, strict=True):
+            self._refuse_too_many(some, batch[0])
+        most = _USUAL * np.median([one.count for one in pruned])
+        both = list(zip(batches, pruned, strict=True))
+        yield from self._decided([one for one in both if one[1].count <= most], parts, usual, pool)
+        yield from self._decided([one for one in both if one[1].count > most], parts, large, pool)
 
-        def decide(batch: Batch, candidates: Candidates, edges: Edges) -> list[Placements]:
+    def _decided(
+        self,
+        some: list[tuple[Batch, Pruned]],
+        parts: Parts,
+        room: Room,
+        pool: ThreadPoolExecutor,
+    ) -> Iterator[tuple[np.ndarray, list[Placements]]]:
+        """Decide batches in stages: arrays get the size that the largest needs."""
+        if not some:
+            return
+        batches, pruned = zip(*some, strict=True)
+        capacity = room.fit("all", max(one.count for one in pruned))
+        listed = list(
+            pool.map(lambda b, p: find_edges(b[1], b[2], p, parts, capacity), batches, pruned)
+        )
+        shapes = rectangle_shapes([counts for _, _, counts in listed], room)
+
+        def decide(batch: Batch, found: tuple[Candidates, Edges, list[int]]) -> list[Placements]:
             numbers, _, sizes = batch
-            cover = wire(candidates, edges, sizes, len(parts), shapes)
-            listed, answer = jax.device_get((candidates, self._chosen(cover, parts.noise)))
+            candidates, edges, _ = found
+            answer = self._chosen(candidates, edges, sizes, parts, shapes)
+            listed, answer = jax.device_get((candidates, answer))
             return _placements(listed, answer, sizes[: len(numbers)], parts.noise)
 
-        answers = pool.map(decide, batches, listed, [some for some, _ in edges])
+        answers = pool.map(decide, batches, listed)
         yield from ((batch[0], answer) for batch, answer in zip(batches, answers, strict=True))
 
-    def _chosen(self, cover: Cover, noise: Noise) -> Explanation:
+    def _chosen(
+        self,
+        candidates: Candidates,
+        edges: Edges,
+        sizes: Int[np.ndarray, "images 2"],
+        parts: Parts,
+        shapes: tuple[tuple[int, int], ...],
+    ) -> Explanation:
+        noise = parts.noise
         rates = (noise.gain, noise.loss, noise.prior, self.damping, self.jitter)
-        return explain(
-            cover,
+        return explain_edges(
+            candidates,
+            edges,
+            sizes.astype(np.int32),
             Rates(*(np.float32(rate) for rate in rates)),
-            restart_keys(self.seed, self.restarts),
-            self.iterations,
-            self.exclusive,
+            seeds(self.seed, self.restarts),
+            (len(parts), shapes, self.iterations, self.exclusive),
         )
 
-    def _refuse_too_many(self, candidates: Candidates, numbers: np.ndarray) -> None:
-        if len(candidates.image) <= self.max_candidates:
+    def _refuse_too_many(self, pruned: Pruned, numbers: np.ndarray) -> None:
+        if pruned.count <= self.max_candidates:
             return
-        counts = np.bincount(
-            np.minimum(np.asarray(candidates.image), len(numbers)), minlength=len(numbers) + 1
-        )[:-1]
+        image = np.asarray(pruned.found.image)[np.asarray(pruned.kept)]
+        counts = np.bincount(image, minlength=len(numbers))
         worst = int(counts.argmax())
         if counts[worst] > self.max_candidates:
             raise ValueError(

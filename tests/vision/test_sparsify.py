@@ -12,9 +12,9 @@ from mam.infer.loop import run_fixed
 from mam.infer.messages import BeliefPropagation
 from mam.infer.problem import Problem
 from mam.vision.binary import as_states
-from mam.vision.candidates import Room, find_candidates
+from mam.vision.candidates import Room, prune
 from mam.vision.cover import build_cover
-from mam.vision.explain import CoverPropagation, Rates, explain
+from mam.vision.explain import CoverPropagation, Rates, explain_edges
 from mam.vision.formal import sparsifier_model
 from mam.vision.parts import Noise, Parts
 from mam.vision.sparsify import Sparsifier
@@ -99,15 +99,18 @@ def test_crops_of_contours_are_optimal(row: int) -> None:
 def test_a_hundred_crops() -> None:
     """The promise: within 1 % on average, optimal on 90 %, pruning changes no optimum."""
     gaps, kept = [], []
+    strokes, discs = drawn_strokes(), drawn_disc()
+    # One sparsifier for all images of a kind: it compiles little anew.
+    of_strokes = Sparsifier(strokes, pruning="strong", restarts=16)
+    of_discs = Sparsifier(discs, pruning="safe", restarts=16)
     for number in range(100):
         is_letter = number % 2
-        parts = drawn_disc() if is_letter else drawn_strokes()
+        parts, sparsifier = (discs, of_discs) if is_letter else (strokes, of_strokes)
         side = 12 if is_letter else 36
         image = crop(letter(number) if is_letter else contour(number), side, number)
-        pruning = "safe" if is_letter else "strong"
-        best, proven = exact_optimum(image, parts, pruning)
+        best, proven = exact_optimum(image, parts, sparsifier.pruning)
         assert proven
-        [found] = Sparsifier(parts, pruning=pruning, restarts=16).transform([image])
+        [found] = sparsifier.transform([image])
         assert found.score <= best + 1e-2
         gaps.append((best - found.score) / max(best, 1.0))
         if number < 20:
@@ -132,10 +135,10 @@ def test_messages_are_those_of_the_generic_engine() -> None:
     generic = engine.beliefs(run_fixed(engine, still, 7))
     wanted = problem.compiled.gather([np.asarray(values) for values in generic])
     sizes = np.array([image.shape], np.int32)
-    listed = find_candidates(as_states(image)[None], sizes, parts, "strong", Room())
-    cover = build_cover(as_states(image)[None], sizes, listed, parts, Room())
+    pruned = prune(as_states(image)[None], sizes, parts, "strong", Room())
+    cover = build_cover(as_states(image)[None], sizes, pruned, parts, Room())
     rates = Rates(*(np.float32(v) for v in (noise.gain, noise.loss, noise.prior, 0.5, 0.0)))
-    evidence = jnp.full((len(listed.image), 1), noise.prior, jnp.float32)
+    evidence = jnp.full((len(cover.image), 1), noise.prior, jnp.float32)
     own = CoverPropagation(cover, rates, evidence)
     belief = np.asarray(own.beliefs(run_fixed(own, own.init(), 7)))[:, 0]
     count = len(model.evidence["part"])
@@ -235,7 +238,7 @@ def test_images_of_many_sizes_share_their_compilations() -> None:
     parts = drawn_strokes(4)
     sparsifier = Sparsifier(parts)
     sparsifier.transform([crop(contour(0), 64, 0)])
-    before = explain._cache_size()
+    before = explain_edges._cache_size()
     images = [crop(contour(row), side, row) for row, side in enumerate([40, 25, 33], start=1)]
     assert len(sparsifier.transform(images)) == 3
-    assert explain._cache_size() == before
+    assert explain_edges._cache_size() == before
