@@ -61,8 +61,8 @@ def add_hidden(
 ) -> tuple[Poses, Links]:
     """Return the poses with hidden strokes of no length behind them, and the links of these.
 
-    ``hidden`` is listed by image; a hidden stroke is as long as most others. ``size`` tells how
-    many strokes the curve of each pose has.
+    ``hidden`` is listed by image, and poses are sorted by it; a hidden stroke is as long as most
+    others of its image. ``size`` tells how many strokes the curve of each pose has.
     """
     if isinstance(continuation, CountedContinuation):
         raise ValueError(
@@ -72,13 +72,12 @@ def add_hidden(
     image = np.repeat(np.arange(len(hidden)), [len(some.points) for some in hidden])
     at = np.concatenate([np.zeros((0, 2)), *(some.points for some in hidden)])
     preference = np.concatenate([np.zeros(0), *(some.directions.ravel() for some in hidden)])
-    reach = _TO_MIDDLE * float(np.median(poses.length)) if len(poses) else 0.0
-    step = reach * ways()
+    reach = _TO_MIDDLE * _usual_lengths(poses, len(hidden))[image]
     turned = _poses(
         np.repeat(image, DIRECTIONS),
-        (at[:, None] + step).reshape(-1, 2),
+        (at[:, None] + reach[:, None, None] * ways()).reshape(-1, 2),
         np.tile(_angles(), len(at)),
-        2 * reach,
+        np.repeat(2 * reach, DIRECTIONS),
     )
     together = joined_poses([poses, turned])
     pairs = find_pairs(together, continuation.reach)
@@ -94,12 +93,18 @@ def add_hidden(
     first = np.concatenate([[True], (names[1:] != names[:-1]).any(1)])[: len(order)]
     best = order[first]
     links = Links(np.stack([real[best], count + marker[best]], 1), pairs.side[best], score[best])
-    return joined_poses([poses, _poses(image, at, np.zeros(len(at)), 0.0)]), links
+    none = np.zeros(len(at))
+    return joined_poses([poses, _poses(image, at, none, none)]), links
 
 
-def _poses(image: np.ndarray, middle: np.ndarray, angle: np.ndarray, length: float) -> Poses:
+def _usual_lengths(poses: Poses, images: int) -> Float[np.ndarray, " images"]:
+    """The median length of the strokes of each image; 0 where there are none."""
+    borders = np.searchsorted(poses.image, np.arange(1, images))
+    own = np.split(poses.length, borders)
+    return np.array([np.median(lengths) if len(lengths) else 0.0 for lengths in own])
+
+
+def _poses(image: np.ndarray, middle: np.ndarray, angle: np.ndarray, length: np.ndarray) -> Poses:
     """Strokes that no part was placed for: their type is -1."""
     none = np.full(len(image), -1)
-    return Poses(
-        image, middle, angle, np.full(len(image), length), none, np.rint(middle).astype(int)
-    )
+    return Poses(image, middle, angle, length, none, np.rint(middle).astype(int))

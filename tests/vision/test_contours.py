@@ -14,7 +14,7 @@ from mam.tasks.pathfinder import contours_of, group_marked, predict
 from mam.vision.continuation import learn_counted, learn_smooth
 from mam.vision.contours import ContourGrouper
 from mam.vision.discs import lift_discs
-from mam.vision.grouping import Grouping
+from mam.vision.grouping import Grouping, Same
 from mam.vision.hidden import Hidden
 from mam.vision.pairs import find_pairs
 from mam.vision.parts import Parts
@@ -221,6 +221,9 @@ def test_markers_in_the_picture(grouper: ContourGrouper, unseen: list[Pathfinder
     found = predict(unseen, grouper, "image")
     right = [a.same == bool(r.label) for a, r in zip(found, unseen, strict=True)]  # type: ignore[union-attr]
     assert sum(right) >= 10
+    [alone] = predict(unseen[3:4], grouper, "image")
+    assert isinstance(alone, Same) and isinstance(found[3], Same)
+    assert alone.same == found[3].same and alone.margin == pytest.approx(found[3].margin)
     with pytest.raises(ValueError, match="hidden strokes for 0"):
         grouper.predict([unseen[0].clean], [])
 
