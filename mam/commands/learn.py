@@ -51,6 +51,13 @@ def parts(
     size: Annotated[int, typer.Option(help="Side of a part in px, odd; 9 for cABC.")] = 7,
     images: Annotated[int, typer.Option(help="Images (letters of cABC) to learn from.")] = 10,
     seed: Annotated[int, typer.Option(help="The same seed gives the same parts.", min=0)] = 0,
+    round: Annotated[
+        bool | None,
+        typer.Option(
+            "--round/--square",
+            help="Parts within a circle, or any. Default: a single part is round.",
+        ),
+    ] = None,
     noise: Annotated[
         NoiseName, typer.Option(help="Noise of the images; auto goes by the data.")
     ] = NoiseName.auto,
@@ -69,7 +76,7 @@ def parts(
         check_folder(path)
     if images < 1:
         raise ValueError(f"--images {images}: parts are learned from at least one image")
-    config = PartLearningConfig(count=count, side=size)
+    config = PartLearningConfig(count=count, side=size, round=round)
     masks, found_noise = training_images(data, images)
     chosen = found_noise if noise is NoiseName.auto else NOISES[noise.value]
     start = time.perf_counter()

@@ -229,7 +229,7 @@ class ObjectDetector(Estimator):
             raise ValueError("the detector has no model: call fit, or give a file")
         return self.model if isinstance(self.model, ObjectBank) else ObjectBank.load(self.model)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the model to a file."""
         self._model().save(path)
 

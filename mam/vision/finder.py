@@ -153,7 +153,7 @@ class ObjectFinder(Estimator):
             raise ValueError("the finder has no bank: call fit, or give one, such as 'letters'")
         return self.bank if isinstance(self.bank, Bank) else Bank.load(self.bank)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the bank to a file."""
         self._bank().save(path)
 

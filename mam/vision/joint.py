@@ -27,19 +27,26 @@ class Canvas:
     gain: Float[np.ndarray, " pixels"]  # of covering a pixel, 0 where there is none
     size: tuple[int, int]  # of one image with its rim
     rim: int  # px
-    side: int  # of a patch, px
+    support: Bool[np.ndarray, "side side"]  # the pixels of a patch that a part may have
     prior: float  # of a placement
 
+    @property
+    def side(self) -> int:
+        """Of a patch, px."""
+        return len(self.support)
+
     @classmethod
-    def of(cls, images: Sequence[np.ndarray], noise: Noise, side: int) -> "Canvas":
+    def of(
+        cls, images: Sequence[np.ndarray], noise: Noise, support: Bool[np.ndarray, "side side"]
+    ) -> "Canvas":
         """Lay out images of any sizes."""
-        rim = 2 * side  # a patch that overhangs, and the surroundings of it
+        rim = 2 * len(support)  # a patch that overhangs, and the surroundings of it
         size = tuple(max(image.shape[axis] for image in images) + 2 * rim for axis in (0, 1))
         gain = np.zeros((len(images), *size))
         for number, image in enumerate(images):
             inner = gain[number, rim : rim + image.shape[0], rim : rim + image.shape[1]]
             inner[:] = np.where(image, noise.gain, -noise.loss)
-        return cls(gain.ravel(), (size[0], size[1]), rim, side, noise.prior)
+        return cls(gain.ravel(), (size[0], size[1]), rim, support, noise.prior)
 
     def patches(self, sites: np.ndarray, reach: int = 0) -> Int[np.ndarray, "sites height width"]:
         """Return the pixels of the patch at each site, and ``reach`` px around it."""
@@ -90,11 +97,12 @@ def reweigh(canvas: Canvas, found: Arrangement) -> Arrangement:
     count = np.bincount(covered(canvas, found), minlength=len(canvas.gain))
     patches = canvas.patches(found.sites).reshape(len(found.sites), -1)
     mine = [patches[found.sites[:, 1] == kind] for kind in range(len(masks))]
+    free = np.flatnonzero(canvas.support)
     changed = True
     while changed:
         changed = False
         for kind, pixels in enumerate(mine):
-            for at in range(masks.shape[1]) if len(pixels) else ():
+            for at in free if len(pixels) else ():
                 here, lit = pixels[:, at], masks[kind, at]
                 alone = canvas.gain[here[count[here] == lit]].sum()
                 if (-alone if lit else alone) > _LEAST:

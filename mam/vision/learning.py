@@ -26,13 +26,14 @@ from mam.vision.joint import (
     recentre,
     settle,
 )
-from mam.vision.parts import PATHFINDER, Noise, Parts
+from mam.vision.parts import PATHFINDER, Noise, Parts, disc
 from mam.vision.relocate import relocate_many
 from mam.vision.sparsify import Placements, Sparsifier
 
 Images = Sequence[Bool[np.ndarray, "_ _"]]
 Progress = Callable[[str, float], None]  # what is being done, and which share of all is done
 
+_NEVER = -1e4  # log odds of a weight that stays OFF
 _SWEEPS = 50  # of weights and sites between two looks at the whole images; it rests far sooner
 
 
@@ -42,6 +43,9 @@ class PartLearningConfig:
 
     count: int = 16  # part types (paper, "Pathfinder", Model)
     side: int = 7  # px of a patch, odd (released settings)
+    # Whether parts keep to the circle in their patch; None: a single one does, as it has to serve
+    # all directions.
+    round: bool | None = None
     windows: int = 64  # windows a discovery sees; it needs to meet every shape a few times
     surround: int = 4  # px that a window shows around a patch at its middle: a stroke and its gaps
     iterations: int = 200  # of max-product in a discovery, at most; most rest after 150
@@ -65,6 +69,12 @@ class PartLearningConfig:
             raise ValueError(f"surround must lie in 0..{self.side} (the side), not {self.surround}")
         if not 0 <= self.damping < 1:
             raise ValueError(f"damping must lie in [0, 1), not {self.damping}")
+
+    @property
+    def support(self) -> Bool[np.ndarray, "side side"]:
+        """The pixels of a patch that a part may have."""
+        is_round = self.count == 1 if self.round is None else self.round
+        return disc(self.side // 2) if is_round else np.ones((self.side, self.side), bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +118,7 @@ def learn_parts(
     check_images(images, config.side)
     sparsifier = Sparsifier(Parts(np.ones((1, config.side, config.side), bool)))
     sparsifier.set_params(restarts=config.restarts)
-    canvas = Canvas.of(images, noise, config.side)
+    canvas = Canvas.of(images, noise, config.support)
 
     def climb(start: int) -> tuple[Arrangement, tuple[float, ...], int]:
         learner = _Learner(images, config, noise, canvas, sparsifier, (seed, start))
@@ -221,6 +231,7 @@ class _Learner:
             return np.zeros((0, config.side, config.side), bool)
         windows = self.canvas.gain[self.canvas.patches(centres, config.surround)]
         prior = config.symmetry * rng.logistic(size=(config.side**2, config.count))
+        prior[~config.support.ravel()] = _NEVER
         solver = Discovery(
             jnp.asarray(_whole_pieces(windows), jnp.float32),
             jnp.float32(self.noise.prior),

@@ -26,7 +26,7 @@ def relocate(canvas: Canvas, found: Arrangement, rng: np.random.Generator) -> Ar
         return found
     site = rng.choice(len(missing), p=missing / missing.sum())
     masks, sites = found.masks.copy(), found.sites.copy()
-    masks[victim] = patches[site] > 0
+    masks[victim] = (patches[site] > 0) & canvas.support
     sites[site, 1] = victim
     return settle(canvas, Arrangement(masks, sites), _SWEEPS)
 

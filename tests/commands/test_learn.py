@@ -23,9 +23,9 @@ def run(*arguments: object):
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few and small windows: the command is tested here, not what it learns."""
 
-    def config(count: int, side: int) -> learning.PartLearningConfig:
+    def config(count: int, side: int, round: bool | None) -> learning.PartLearningConfig:
         small = {"windows": 6, "iterations": 20, "discoveries": 1, "rounds": 1, "proposals": 2}
-        return _CONFIG(count=count, side=side, surround=2, **small)
+        return _CONFIG(count=count, side=side, round=round, surround=2, **small)
 
     monkeypatch.setattr(learning, "PartLearningConfig", config)
 

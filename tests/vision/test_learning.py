@@ -78,7 +78,9 @@ def random_state(seed: int) -> tuple[Canvas, Arrangement]:
     place = rng.integers(-2, 20, (30, 2))
     sites = np.concatenate([rng.integers(0, 2, (30, 1)), rng.integers(0, 3, (30, 1)), place], 1)
     noise = Noise(pi01=0.2, pi10=0.05, prior=-3.0)
-    return Canvas.of(images, noise, 5), Arrangement(masks, np.unique(sites, axis=0))
+    return Canvas.of(images, noise, np.ones((5, 5), bool)), Arrangement(
+        masks, np.unique(sites, axis=0)
+    )
 
 
 def test_joint_score_counts_every_pixel_once() -> None:
@@ -89,7 +91,9 @@ def test_joint_score_counts_every_pixel_once() -> None:
     under = np.zeros_like(image)
     under[3:8, 3:8], under[4:9, 4:9], under[:3, 9:] = True, True, True
     wanted = noise.gain * (image & under).sum() - noise.loss * (~image & under).sum() - 9.0
-    assert joint_score(Canvas.of([image], noise, 5), found) == pytest.approx(wanted)
+    assert joint_score(Canvas.of([image], noise, np.ones((5, 5), bool)), found) == pytest.approx(
+        wanted
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -116,6 +120,16 @@ def test_recentred_masks_sit_in_the_middle() -> None:
     moved = recentre(Arrangement(mask, np.array([[0, 0, 7, 7]])))
     assert np.argwhere(moved.masks[0]).tolist() == [[2, 1], [2, 2], [2, 3]]
     assert moved.sites.tolist() == [[0, 0, 5, 8]]
+
+
+@pytest.mark.parametrize(("round", "pixels"), [(None, 13), (False, 25)])
+def test_a_single_part_is_round_unless_told_otherwise(round: bool | None, pixels: int) -> None:
+    blobs = np.zeros((40, 40), bool)
+    blobs[5:20, 5:30] = blobs[15:35, 20:30] = True
+    small = {"side": 5, "windows": 8, "iterations": 30, "rounds": 1, "proposals": 1, "starts": 1}
+    config = PartLearningConfig(count=1, round=round, **small)
+    [mask] = learn_parts([blobs], config, Noise(pi01=0.3, pi10=0.05, prior=-5.0)).parts.masks
+    assert mask.sum() == pixels and not (mask & ~config.support).any()
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ class Bank:
             chosen[name] = chosen[name][:, : max(most[1], 1)]
         return replace(self, **chosen)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the bank to a file."""
         arrays = {name: getattr(self, name) for name in ARRAYS}
         for name in ("vertices", "ends"):
@@ -105,7 +105,7 @@ class Bank:
         arrays["mask"] = self.mask.astype(np.uint8)
         if self.type is not None:
             arrays["type"] = self.type
-        save_model(path, ModelFile(KIND, arrays, self.config, self.provenance))
+        save_model(Path(path), ModelFile(KIND, arrays, self.config, self.provenance))
 
     @classmethod
     def load(cls, source: str | Path) -> "Bank":

@@ -10,19 +10,9 @@ from skimage import measure
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.edges import EDGES, EdgeConfig, Edges, elastic_edges
 from mam.vision.greedy import greedy_cover
-from mam.vision.parts import CABC, Noise
+from mam.vision.parts import CABC, Noise, disc
 
 PART_RADIUS = 4  # px (paper, "Efficient inference with the object-specific MAM")
-
-
-def disc(radius: int) -> Bool[np.ndarray, "side side"]:
-    """The pixels of a disc.
-
-    >>> int(disc(4).sum())
-    49
-    """
-    grid = np.arange(-radius, radius + 1)
-    return grid[:, None] ** 2 + grid**2 <= radius**2
 
 
 def learn_bank(

@@ -31,7 +31,7 @@ class ObjectBank:
         """Return the model with some of the graphs; the objects keep their numbers."""
         return replace(self, graphs=self.graphs.take(graphs), outline=self.outline[graphs])
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the model to a file."""
         bank = self.graphs
         assert bank.type is not None
@@ -42,7 +42,7 @@ class ObjectBank:
             "threshold": self.threshold.astype(np.float32),
         }
         settings = {**bank.config, "names": list(self.names)}
-        save_model(path, ModelFile(KIND, arrays, settings, self.provenance))
+        save_model(Path(path), ModelFile(KIND, arrays, settings, self.provenance))
 
     @classmethod
     def load(cls, source: str | Path) -> "ObjectBank":
