@@ -182,22 +182,19 @@ def letter_model(
     if copies < 1 or window < 1:
         raise ValueError(f"copies and window must be at least 1, not {copies} and {window}")
     grid = np.indices((window, window)).reshape(2, -1).T
-    place = graphs.reference[:, :, None] + grid
-    inside = graphs.there[..., None] & ((place >= 0) & (place < np.array(shape))).all(-1)
-    graph, vertex, _ = np.nonzero(inside)
-    places = Places(graph, vertex, place[inside].astype(np.int64))
-    number = np.where(inside, np.cumsum(inside).reshape(inside.shape) - 1, -1)
-    count = len(graph)
+    places, number = _places(graphs, grid, shape)
+    count = len(places.graph)
     lateral, lateral_groups, degree = _lateral(graphs, grid, number)
     # The letter has the groups of all vertices, one graph after another.
     group = np.cumsum(graphs.there).reshape(graphs.there.shape) - 1
+    own = group[places.graph, places.vertex]
     down = np.column_stack([np.full(count, copies * count), np.arange(count)])
-    down_groups = np.column_stack([group[graph, vertex], np.zeros(count, np.int64)])
+    down_groups = np.column_stack([own, np.zeros(count, np.int64)])
     edges = [
         np.concatenate([lateral + copy * count, down + np.array([copy, copy * count])])
         for copy in range(copies)
     ]
-    sizes, size = np.unique(degree[graph, vertex], return_inverse=True)
+    sizes, size = np.unique(degree[places.graph, places.vertex], return_inverse=True)
     kinds = [PartKind(PatternSet.of([[0] * n, [1] * n]), [absent_part, 0.0]) for n in sizes]
     kinds.append(_letter_kind(graphs.there, float(absent)))
     model = part_attention_model(
@@ -208,6 +205,17 @@ def letter_model(
         kind=np.append(np.tile(size, copies), np.full(copies, len(sizes))),
     )
     return LetterModel(model, places, shape, copies)
+
+
+def _places(
+    graphs: Graphs, grid: Int[np.ndarray, "steps 2"], shape: tuple[int, int]
+) -> tuple[Places, Int[np.ndarray, "graphs vertices steps"]]:
+    """The parts: vertices at places of their windows in the image; the number of each, or -1."""
+    place = graphs.reference[:, :, None] + grid
+    inside = graphs.there[..., None] & ((place >= 0) & (place < np.array(shape))).all(-1)
+    graph, vertex, _ = np.nonzero(inside)
+    number = np.where(inside, np.cumsum(inside).reshape(inside.shape) - 1, -1)
+    return Places(graph, vertex, place[inside].astype(np.int64)), number
 
 
 def _lateral(
