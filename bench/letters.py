@@ -8,6 +8,7 @@ import numpy as np
 
 from bench.timing import seconds
 from mam.data import CabcRow, make_row, recipe
+from mam.data.raster import disc
 from mam.factors.window import WindowBlock
 from mam.tasks import cabc
 from mam.vision.elastic.bank import Bank
@@ -18,7 +19,7 @@ from mam.vision.elastic.pairs import pair_scores
 from mam.vision.elastic.search import Library, SearchConfig
 from mam.vision.finder import ObjectFinder
 from mam.vision.greedy import greedy_cover
-from mam.vision.parts import CABC, disc
+from mam.vision.parts import CABC
 
 
 def main(rows: int = 60, graphs: int = 2000) -> None:

@@ -1,14 +1,10 @@
 """Finding the markers that are drawn into pathfinder and cABC images."""
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Float, Int, UInt8
 from scipy import ndimage
 
-
-def _disc(radius: float) -> Bool[np.ndarray, "side side"]:
-    half = int(np.ceil(radius))
-    grid = np.arange(-half, half + 1)
-    return np.hypot(grid[:, None], grid[None]) <= radius
+from mam.data.raster import disc
 
 
 def _matched(
@@ -52,12 +48,12 @@ def find_discs(
     """(row, col) of the two filled discs in a pathfinder image.
 
     >>> canvas = np.zeros((60, 60), np.uint8)
-    >>> canvas[15:26, 15:26] = canvas[35:46, 40:51] = _disc(5.0) * 255
+    >>> canvas[15:26, 15:26] = canvas[35:46, 40:51] = disc(5.0) * 255
     >>> sorted(find_discs(canvas, "toy").tolist())
     [[20, 20], [40, 45]]
     """
     # Strokes are 2 px thick: only a marker fills a disc, and already a square inside of one.
-    shape = _disc(radius).astype(float)
+    shape = disc(radius).astype(float)
     inner = 2 * int(radius / 2) + 1
     promising = np.argwhere(ndimage.uniform_filter(image, inner, mode="constant") > 0.7 * 255)
     half = len(shape) // 2

@@ -130,6 +130,17 @@ def stroke_sprite(
 
 
 @functools.lru_cache(maxsize=16)
+def disc(radius: float | int) -> Bool[np.ndarray, "side side"]:
+    """The pixels within a radius of the middle one.
+
+    >>> int(disc(4).sum())
+    49
+    """
+    half = int(np.ceil(radius))
+    grid = np.arange(-half, half + 1)
+    return np.hypot(grid[:, None], grid) <= radius
+
+
 def disc_sprite(radius: float, scale: int, margin: int) -> UInt8[np.ndarray, "side side"]:
     """Grey picture of a filled disc around the centre pixel, `margin` pixels of dark around it.
 

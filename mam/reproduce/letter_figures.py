@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mam.data import CabcRow
+from mam.data.raster import disc
 from mam.reproduce.study import Shown
 from mam.show.elastic import graph_svg
 from mam.show.graphs import draw_matches
@@ -14,7 +15,7 @@ from mam.show.sheet import as_rgb
 from mam.tasks import cabc as task
 from mam.vision.elastic.learn import PART_RADIUS, learn_bank
 from mam.vision.finder import ObjectFinder
-from mam.vision.parts import Parts, disc
+from mam.vision.parts import Parts
 
 
 def draw_answers(shown: Sequence[Shown], finder: ObjectFinder) -> str:

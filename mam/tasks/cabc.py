@@ -32,7 +32,6 @@ PUBLISHED_SIDE = 350  # px, of the published images; markers are given in these
 _ON = 12  # of 255: a pixel of a reduced test image is ON above 0.05
 _BATCH = 128  # rows read and answered at a time
 _LEARNED = 512  # rows whose letters are learned at a time
-_SIDE_BY_SIDE = 2  # threads that learn
 _MOST_EDGES = 300  # of a graph: one letter in twenty has more, a blob of many parts
 
 
@@ -95,14 +94,14 @@ def fit(
         banks.append(learning.popleft().result())
         advance(len(banks[-1]) // 2)
 
-    # One thread reads and reduces the next letters while two make graphs of the last ones: a
-    # device never waits for the host.
-    with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(_SIDE_BY_SIDE) as learners:
+    # One thread reads and reduces the next letters while others make graphs of the last ones.
+    side_by_side = batches_at_once()
+    with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(side_by_side) as learners:
         next_letters = ahead.submit(_letters, islice(coming, _LEARNED))
         while (letters := next_letters.result())[0]:
             next_letters = ahead.submit(_letters, islice(coming, _LEARNED))
             learning.append(learners.submit(learn_bank, *letters))
-            if len(learning) == _SIDE_BY_SIDE:
+            if len(learning) == side_by_side:
                 gather()
         while learning:
             gather()

@@ -247,7 +247,7 @@ class ContourGrouper(Estimator):
             "restarts": self.restarts,
         }
         arrays = {"masks": parts.masks.astype(np.uint8), **continuation.arrays}
-        save_model(Path(path), ModelFile("contours", arrays, config, self.provenance_))
+        save_model(path, ModelFile("contours", arrays, config, self.provenance_))
 
     @classmethod
     def load(cls, source: str | Path) -> "ContourGrouper":

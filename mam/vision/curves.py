@@ -162,7 +162,7 @@ class CurveGrouper(Estimator):
         config = {"potentials": asdict(self.potentials), "terms": TERMS}
         config["threshold"] = self.threshold
         arrays = {"weights": self._fitted().weights}
-        save_model(Path(path), ModelFile("curves", arrays, config, self.provenance_))
+        save_model(path, ModelFile("curves", arrays, config, self.provenance_))
 
     @classmethod
     def load(cls, source: str | Path) -> "CurveGrouper":

@@ -39,7 +39,7 @@ class ModelFile:
     provenance: Mapping[str, Any]
 
 
-def save_model(path: Path, model: ModelFile) -> None:
+def save_model(path: str | Path, model: ModelFile) -> None:
     """Write a model file, whole or not at all."""
     about = {
         "format": FORMAT,
@@ -49,7 +49,7 @@ def save_model(path: Path, model: ModelFile) -> None:
         "provenance": dict(model.provenance),
     }
     arrays = {name: np.ascontiguousarray(values) for name, values in model.arrays.items()}
-    write_whole(path, save(arrays, metadata={"mam": json.dumps(about, sort_keys=True)}))
+    write_whole(Path(path), save(arrays, metadata={"mam": json.dumps(about, sort_keys=True)}))
 
 
 def model_kind(source: str | Path) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import ndimage
 
+from mam.data.raster import disc
 from mam.vision.discover import Discovery, discover
 from mam.vision.joint import (
     Arrangement,
@@ -26,7 +27,7 @@ from mam.vision.joint import (
     recentre,
     settle,
 )
-from mam.vision.parts import PATHFINDER, Noise, Parts, disc
+from mam.vision.parts import PATHFINDER, Noise, Parts
 from mam.vision.relocate import relocate_many
 from mam.vision.sparsify import Placements, Sparsifier
 
@@ -231,7 +232,7 @@ class _Learner:
             return np.zeros((0, config.side, config.side), bool)
         windows = self.canvas.gain[self.canvas.patches(centres, config.surround)]
         prior = config.symmetry * rng.logistic(size=(config.side**2, config.count))
-        prior[~config.support.ravel()] = _NEVER
+        prior[~self.canvas.support.ravel()] = _NEVER
         solver = Discovery(
             jnp.asarray(_whole_pieces(windows), jnp.float32),
             jnp.float32(self.noise.prior),

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Shaped
+from jaxtyping import Shaped
 
 from mam.vision.files import ModelFile, load_model, save_model
 
@@ -50,16 +50,6 @@ class Noise:
 
 PATHFINDER = Noise()
 CABC = Noise(pi01=0.45, pi10=0.05)  # paper, "Learning elastic graphs for cABC"
-
-
-def disc(radius: int) -> Bool[np.ndarray, "side side"]:
-    """The pixels of a disc.
-
-    >>> int(disc(4).sum())
-    49
-    """
-    grid = np.arange(-radius, radius + 1)
-    return grid[:, None] ** 2 + grid**2 <= radius**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +95,7 @@ class Parts:
     def save(self, path: str | Path) -> None:
         """Write the parts to a file."""
         arrays = {"masks": self.masks.astype(np.uint8)}
-        save_model(Path(path), ModelFile("parts", arrays, asdict(self.noise), self.provenance))
+        save_model(path, ModelFile("parts", arrays, asdict(self.noise), self.provenance))
 
     @classmethod
     def load(cls, source: str | Path) -> "Parts":

@@ -105,7 +105,7 @@ class Bank:
         arrays["mask"] = self.mask.astype(np.uint8)
         if self.type is not None:
             arrays["type"] = self.type
-        save_model(Path(path), ModelFile(KIND, arrays, self.config, self.provenance))
+        save_model(path, ModelFile(KIND, arrays, self.config, self.provenance))
 
     @classmethod
     def load(cls, source: str | Path) -> "Bank":

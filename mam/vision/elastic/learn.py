@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Bool, Int
-from scipy import sparse
 from skimage import measure
 
+from mam.data.raster import disc
+from mam.vision.chains import group_numbers
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.edges import EDGES, EdgeConfig, Edges, elastic_edges
 from mam.vision.greedy import greedy_cover
-from mam.vision.parts import CABC, Noise, disc
+from mam.vision.parts import CABC, Noise
 
 PART_RADIUS = 4  # px (paper, "Efficient inference with the object-specific MAM")
 
@@ -52,8 +53,7 @@ def _pieces(vertices: Sequence[np.ndarray], links: Sequence[Edges]) -> Int[np.nd
     counts = np.array([len(places) for places in vertices])
     first = np.cumsum(counts) - counts
     ends = np.concatenate([own.ends + at for own, at in zip(links, first, strict=True)])
-    joined = sparse.coo_array((np.ones(len(ends)), tuple(ends.T)), (counts.sum(),) * 2)
-    piece = sparse.csgraph.connected_components(joined, directed=False)[1]
+    piece = group_numbers(ends, np.ones(len(ends), bool), int(counts.sum()))
     _, a_vertex = np.unique(piece, return_index=True)
     return np.bincount(np.repeat(np.arange(len(counts)), counts)[a_vertex], minlength=len(counts))
 

@@ -42,7 +42,7 @@ class ObjectBank:
             "threshold": self.threshold.astype(np.float32),
         }
         settings = {**bank.config, "names": list(self.names)}
-        save_model(Path(path), ModelFile(KIND, arrays, settings, self.provenance))
+        save_model(path, ModelFile(KIND, arrays, settings, self.provenance))
 
     @classmethod
     def load(cls, source: str | Path) -> "ObjectBank":
