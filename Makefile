@@ -13,10 +13,10 @@ quickstart: $(READY)
 	$(BIN)/mam quickstart
 
 test: $(READY_DEV)
-	$(BIN)/python -m pytest -n 2 -m "not slow" mam tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" mam tests
 
 test-all: $(READY_BENCH) lint
-	$(BIN)/python -m pytest -n 2 mam tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal mam tests
 
 lint: $(READY_DEV)
 	$(BIN)/ruff check .

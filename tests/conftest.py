@@ -1,18 +1,26 @@
 """Strictness shared by all tests: checked shapes and no silent dtype promotion."""
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # The tests compile far more than they run: unoptimised code is ready several times sooner.
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 )
+# Both workers, the processes that tests start, and the next run share what was compiled.
+_KEPT = Path(__file__).parent.parent / ".pytest_cache" / "xla"
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_KEPT))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.05")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 from jaxtyping import install_import_hook
 
 install_import_hook("mam", "beartype.beartype")
 
 import jax
+import pytest
 from hypothesis import HealthCheck, settings
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
@@ -26,3 +34,14 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("mam")
+
+_MAPS = Path("/proc/self/maps")
+_MANY = 20_000  # memory maps; Linux grants a process 65,530, and then compiling fails or hangs
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_memory_maps() -> Iterator[None]:
+    """Forget compiled programs before they take all memory maps that a process may have."""
+    yield
+    if _MAPS.exists() and _MAPS.read_text().count("\n") > _MANY:
+        jax.clear_caches()

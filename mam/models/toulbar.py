@@ -113,6 +113,9 @@ def _empty(names: Sequence[str], states: Sequence[int], digits: int) -> Any:
             "pytoulbar2 is not installed: pip install markov-attention[interchange]"
         ) from None
     cfn = pytoulbar2.CFN(resolution=digits, verbose=-1)
+    # A network without a solution leaves best-first search off for all later ones, and without it
+    # toulbar2 tells no bound, so that an optimum would look unproved.
+    cfn.Option.hbfs = 1
     for name, count in zip(names, states, strict=True):
         cfn.AddVariable(name, range(count))
     return cfn

@@ -67,12 +67,32 @@ def test_an_impossible_graph_scores_minus_infinity(logs: list) -> None:
     assert values.tolist() == [-1]
 
 
-def test_an_impossibility_that_needs_search() -> None:
+def impossible() -> FactorGraph:
     builder = GraphBuilder()
     x = builder.variables("x", 3)
     differ = np.where(np.eye(2), -np.inf, 0.0)
     builder.add("differ", Pairwise.of([x[:2], x[1:], x[[0, 2]]], differ))
-    assert solve_with_toulbar2(builder.build())[1] == -np.inf
+    return builder.build()
+
+
+def random_pairs(variables: int, pairs: int) -> FactorGraph:
+    rng = np.random.default_rng(0)
+    builder = GraphBuilder()
+    x = builder.variables("x", variables, states=3)
+    scopes = np.array([rng.choice(x, 2, replace=False) for _ in range(pairs)])
+    builder.add("f", Pairwise.of(scopes, rng.random((pairs, 3, 3)) * 10))
+    return builder.build()
+
+
+def test_an_impossibility_that_needs_search() -> None:
+    assert solve_with_toulbar2(impossible())[1] == -np.inf
+
+
+def test_an_impossible_graph_spoils_no_later_proof() -> None:
+    graph = random_pairs(70, 230)
+    before = solve_with_toulbar2(graph, timeout=60)[1]
+    solve_with_toulbar2(impossible())
+    assert solve_with_toulbar2(graph, timeout=60)[1] == before
 
 
 def test_wide_factors_need_no_list() -> None:
@@ -88,15 +108,11 @@ def test_wide_factors_need_no_list() -> None:
 
 
 def test_no_proof_in_time_is_an_error() -> None:
-    rng = np.random.default_rng(0)
-    builder = GraphBuilder()
-    x = builder.variables("x", 200, states=3)
-    pairs = np.array([rng.choice(x, 2, replace=False) for _ in range(1000)])
-    builder.add("f", Pairwise.of(pairs, rng.random((1000, 3, 3)) * 10))
+    graph = random_pairs(200, 1000)
     with pytest.raises(TimeoutError, match="longer timeout"):
-        solve_with_toulbar2(builder.build(), timeout=1)
+        solve_with_toulbar2(graph, timeout=1)
     with pytest.raises(ValueError, match="timeout is a positive"):
-        solve_with_toulbar2(builder.build(), timeout=0)
+        solve_with_toulbar2(graph, timeout=0)
 
 
 def test_names_and_the_way_back() -> None:
