@@ -66,11 +66,10 @@ def guard_distance(config: DashConfig) -> float:
 @functools.lru_cache(maxsize=16)
 def _ring(config: DashConfig) -> _Ring:
     radius = config.length + config.margin
-    grid = np.arange(-radius - 1, radius + 2)
-    rows, cols = np.meshgrid(grid, grid, indexing="ij")
-    distance = np.hypot(rows, cols)
-    on = (distance >= radius - 1) & (distance < radius + 1)
-    steps = np.stack([rows[on], cols[on]], axis=1)
+    # As published: the circle in steps of about a pixel, rounded down.
+    around = np.arange(0, 2 * np.pi, 1 / radius)
+    circle = radius * np.stack([np.sin(around), np.cos(around)], axis=1)
+    steps = np.unique(np.floor(circle).astype(int), axis=0)
     angles = np.arctan2(steps[:, 0], steps[:, 1])
     bodies = [_near(angle + np.pi, config, config.width / 2) for angle in angles]
     longest = max(len(body) for body in bodies)
@@ -127,7 +126,7 @@ def grow_contour(
 ) -> tuple[list[Stroke], Bool[np.ndarray, "rows cols"]] | None:
     """One contour from `origin` and the canvas with it, or None when it runs into something."""
     angle = np.radians(int(rng.integers(-179, 181)))  # whole degrees, as published
-    ring, reach = _ring(config), config.length + config.margin
+    ring = _ring(config)
     flat = taken.ravel().copy()
     here = origin[0] * config.size + origin[1]
     if flat[here + _near(angle, config, config.width / 2)].any():
@@ -136,26 +135,32 @@ def grow_contour(
     # reaches further than the gap between two neighbours.
     waiting = here + _near(angle, config, guard_distance(config))
     found = [Stroke(origin[0], origin[1], float(angle))]
-    pivot = np.array(origin) + reach * np.array([np.sin(angle), np.cos(angle)])
+    # The pivot that a ring around it would have had: the stroke's end, and back by the radius.
+    pivot = _moved(np.array(origin), angle, config.length)
+    pivot = _moved(pivot, angle, -config.length - config.margin)
     for _ in range(strokes - 1):
-        # Rounded up, as published: steps to the lower right are a little longer.
-        corner = np.ceil(pivot - 1e-9).astype(int)
-        here = int(corner[0] * config.size + corner[1])
-        chosen = _next_tip(flat, here, angle, config, rng) if _on_canvas(corner, config) else None
+        pivot = _moved(pivot, angle, config.length + 2 * config.margin)
+        here = int(pivot[0] * config.size + pivot[1])
+        chosen = _next_tip(flat, here, angle, config, rng) if _on_canvas(pivot, config) else None
         if chosen is None:
             return None
         flat[waiting] = True
         waiting = here + ring.flat[chosen] + ring.guards[chosen]
-        tip, angle = corner + ring.steps[chosen], float(ring.angles[chosen])
+        tip, angle = pivot + ring.steps[chosen], float(ring.angles[chosen])
         # From the second stroke on, the published rows give the tip and the way back from it.
         back = (angle + 2 * np.pi) % (2 * np.pi) - np.pi
         found.append(Stroke(int(tip[0]), int(tip[1]), float(back)))
-        pivot = tip + config.margin * np.array([np.sin(angle), np.cos(angle)])
     flat[waiting] = True
     return found, flat.reshape(taken.shape)
 
 
-def _on_canvas(corner: Int[np.ndarray, "2"], config: DashConfig) -> bool:
+def _moved(place: Int[np.ndarray, "2"], angle: float, by: int) -> Int[np.ndarray, "2"]:
+    """Rounded up, as published: steps to the lower right are a little longer."""
+    exact = place + by * np.array([np.sin(angle), np.cos(angle)])
+    return np.ceil(exact - 1e-9).astype(int)
+
+
+def _on_canvas(pivot: Int[np.ndarray, "2"], config: DashConfig) -> bool:
     # The ring around a pivot must lie on the canvas; beyond the border nothing is free anyway.
     reach = config.length + config.margin + 1
-    return bool(((corner >= reach) & (corner < config.size - reach)).all())
+    return bool(((pivot >= reach) & (pivot < config.size - reach)).all())

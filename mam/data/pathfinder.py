@@ -13,7 +13,7 @@ ON = 26  # a pixel is ON above 26 of 255 (the published model's threshold)
 # A long contour that cannot be placed this often is boxed in: the image starts afresh.
 LONG_TRIES = 30
 FRESH_STARTS = 300  # of an image, before its configuration is called impossible
-SPRITE_RADIUS = 11  # px: length 5, half the width, and the Lanczos window's reach
+SPRITE_RADIUS = 10  # px: length 5, width 2 and margin 3, as the published strokes are drawn
 
 _DASHES = DashConfig()
 
@@ -23,7 +23,7 @@ class PathfinderConfig:
     """How pathfinder images are made; defaults are the published generator's values (hard)."""
 
     dashes: DashConfig = _DASHES
-    scale: int = 4  # strokes are drawn at this scale and reduced with a Lanczos window
+    scale: int = 2  # strokes are drawn at this scale and reduced with a Lanczos window
     seed_distance: int = 27  # px between the origins of the two long contours
     tries: int = 5  # attempts at a distractor before it is left out
     marker_radius: float = 5.0  # px, filled discs
@@ -118,7 +118,7 @@ def _draw(
     numbers = np.zeros_like(clean)
     for number, strokes in enumerate(contours, start=1):
         for stroke in strokes:
-            shape = (float(dashes.length), dashes.width, config.scale, SPRITE_RADIUS)
+            shape = (dashes.length, dashes.width, config.scale, SPRITE_RADIUS)
             sprite = stroke_sprite(round(stroke.angle, 6), *shape)
             stamp(clean, sprite, stroke.row, stroke.col)
             stamp(numbers, (sprite > ON).astype(np.uint8) * number, stroke.row, stroke.col)
@@ -143,7 +143,7 @@ def make_pathfinder(config: PathfinderConfig, seed: int, row: int) -> Pathfinder
     markers = np.array([[first.row, first.col], [last.row, last.col]])
     image = clean.copy()
     for marker in markers:
-        stamp(image, disc_sprite(config.marker_radius, config.scale, 4), *marker.tolist())
+        stamp(image, disc_sprite(config.marker_radius, scale=4, margin=4), *marker.tolist())
     return PathfinderRow(
         image, clean, numbers, label, markers, tuple(tuple(strokes) for strokes in contours)
     )

@@ -10,21 +10,6 @@ from PIL import Image, ImageDraw
 from scipy import ndimage
 
 
-def rectangle(
-    start: tuple[float, float], angle: float, length: float, width: float
-) -> Float[np.ndarray, "4 2"]:
-    """Corners (row, col) of a stroke that leaves `start` along `angle` (columns right, rows down).
-
-    >>> rectangle((0.0, 0.0), 0.0, 5.0, 2.0).round(1).tolist()
-    [[1.0, 0.0], [1.0, 5.0], [-1.0, 5.0], [-1.0, 0.0]]
-    """
-    along = np.array([np.sin(angle), np.cos(angle)])
-    across = np.array([np.cos(angle), -np.sin(angle)]) * width / 2
-    first = np.array(start, dtype=float)
-    last = first + length * along
-    return np.stack([first + across, last + across, last - across, first - across])
-
-
 def distance_to(mask: Bool[np.ndarray, "rows cols"]) -> Float[np.ndarray, "rows cols"]:
     """Distance of every pixel from the nearest pixel of the mask.
 
@@ -81,7 +66,7 @@ def fill(
 ) -> Bool[np.ndarray, "rows cols"]:
     """Which pixels of a `scale` times enlarged canvas of `shape` lie in any of the polygons.
 
-    >>> int(fill(pack([rectangle((4.0, 2.0), 0.0, 3.0, 2.0)]), (8, 8)).sum())
+    >>> int(fill(pack([np.array([[3.0, 2.0], [3.0, 5.0], [5.0, 5.0], [5.0, 2.0]])]), (8, 8)).sum())
     12
     """
     canvas = Image.new("L", (int(shape[1] * scale), int(shape[0] * scale)))
@@ -108,23 +93,28 @@ def reduce_by(
 
 @functools.lru_cache(maxsize=1024)
 def stroke_sprite(
-    angle: float, length: float, width: float, scale: int, radius: int
+    angle: float, length: float | int, width: float | int, scale: int, radius: int
 ) -> UInt8[np.ndarray, "side side"]:
     """Grey picture of a stroke that leaves the centre pixel along `angle`.
 
-    The picture has side 2 radius + 1. It is shared between calls, hence read-only.
+    Drawn as the published strokes are, pixel for pixel: on a canvas ``scale`` times as large, and
+    one pixel more, to an end rounded up to whole pixels. The picture has side 2 radius + 1. It is
+    shared between calls, hence read-only.
 
-    >>> sprite = stroke_sprite(0.0, 5.0, 2.0, 2, 9)
-    >>> sprite.shape, int(sprite[9, 12])
-    ((19, 19), 255)
+    >>> sprite = stroke_sprite(0.0, 5, 2, 2, 10)
+    >>> sprite.shape, sprite[10, 8:18].tolist()
+    ((21, 21), [3, 0, 214, 255, 255, 255, 255, 244, 0, 0])
     """
+    middle = radius * scale
+    end = middle + length * scale * np.array([np.sin(angle), np.cos(angle)])
+    row, col = np.ceil(end.round(3)).tolist()  # what is whole but for rounding stays whole
+    canvas = Image.new("F", (2 * middle + 1, 2 * middle + 1))
+    line = [(middle, middle), (col, row)]
+    ImageDraw.Draw(canvas).line(line, fill=255, width=round(width * scale))
     side = 2 * radius + 1
-    # Fitted to the published strokes over all orientations: the enlarged corners were rounded,
-    # which moves a stroke by an eighth of a pixel and by a quarter with its direction.
-    lean = 0.27 * np.array([np.cos(angle), np.sin(angle)])
-    start = radius + 0.62 + lean
-    corners = rectangle((start[0], start[1]), angle, length + 0.25, width - 0.12)
-    sprite = reduce_by(fill(pack([corners]), (side, side), scale).astype(np.uint8) * 255, scale)
+    # Grey levels beyond the limits, which the Lanczos window makes, are cut after both directions.
+    grey = np.asarray(canvas.resize((side, side), Image.Resampling.LANCZOS))
+    sprite = np.clip(np.rint(grey), 0, 255).astype(np.uint8)
     sprite.flags.writeable = False
     return sprite
 

@@ -23,6 +23,7 @@ _WIDTHS = (4, 16, 48)
 # The wider, the fewer pixels: at least these, so that few images need larger arrays.
 _HEIGHTS = (64, 128, 96, 40, 64, 128, 32, 8)
 _KINDS = 2 * (len(_WIDTHS) + 1)
+_GRAIN = 4  # pixels by which lists of a part's pixels grow: similar parts share a compilation
 
 
 @jax.tree_util.register_dataclass
@@ -98,7 +99,8 @@ def rectangle_shapes(counts: Sequence[Sequence[int]], room: Room) -> tuple[tuple
 @lru_cache(maxsize=16)
 def _pixel_lists(parts: Parts) -> np.ndarray:
     """Rows and columns of each part's pixels, from its middle; short lists end in far places."""
-    lists = np.full((len(parts), int(parts.sizes.max()), 2), PAST // 4, np.int32)
+    longest = -(-int(parts.sizes.max()) // _GRAIN) * _GRAIN
+    lists = np.full((len(parts), longest, 2), PAST // 4, np.int32)
     for kind, mask in enumerate(parts.masks):
         found = np.argwhere(mask) - parts.radius
         lists[kind, : len(found)] = found

@@ -10,7 +10,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from mam.factors import Or, Ragged
 from mam.graph import FactorGraph, GraphBuilder
-from mam.vision.binary import as_states
+from mam.vision.binary import as_states, padded_batches
 from mam.vision.candidates import Candidates, Room, find_candidates
 from mam.vision.parts import Parts
 
@@ -40,9 +40,9 @@ def sparsifier_model(
     >>> model.graph.states.size  # no placement covers 4 pixels, the least that pays for one
     0
     """
-    sizes = np.array([image.shape], np.int32)
     states = as_states(image, unknown)
-    listed = find_candidates(states[None], sizes, parts, pruning, Room())
+    [(_, canvas, sizes)] = padded_batches([states], 1, blank=np.int8(0))
+    listed = find_candidates(canvas, sizes, parts, pruning, Room())
     count = int(np.sum(np.asarray(listed.image) == 0))
     kind, row, column = (np.asarray(v)[:count] for v in (listed.type, listed.row, listed.column))
     candidates = Candidates(np.zeros(count, np.int32), row, column, kind)
