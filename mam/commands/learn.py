@@ -1,6 +1,7 @@
 """`mam learn`: models from data. Heavy imports live inside the commands."""
 
 import time
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -61,6 +62,15 @@ def parts(
     noise: Annotated[
         NoiseName, typer.Option(help="Noise of the images; auto goes by the data.")
     ] = NoiseName.auto,
+    pi01: Annotated[
+        float | None, typer.Option(help="Rate of OFF among covered pixels, if not the noise's.")
+    ] = None,
+    pi10: Annotated[
+        float | None, typer.Option(help="Rate of ON among uncovered pixels, if not the noise's.")
+    ] = None,
+    prior: Annotated[
+        float | None, typer.Option(help="What a placement costs, below 0, if not the noise's.")
+    ] = None,
     picture: Annotated[
         Path | None, typer.Option(help="The PNG of the parts; default: beside the model.")
     ] = None,
@@ -79,6 +89,8 @@ def parts(
     config = PartLearningConfig(count=count, side=size, round=round)
     masks, found_noise = training_images(data, images)
     chosen = found_noise if noise is NoiseName.auto else NOISES[noise.value]
+    given = {"pi01": pi01, "pi10": pi10, "prior": prior}
+    chosen = replace(chosen, **{name: value for name, value in given.items() if value is not None})
     start = time.perf_counter()
     learned = _learned(masks, config, chosen, seed, {"data": Path(data).name})
     spent = time.perf_counter() - start

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,14 +37,15 @@ _CONFIG = learning.PartLearningConfig
 def test_learn_parts(tmp_path: Path, quick: None) -> None:
     data, out = tmp_path / "set.parquet", tmp_path / "parts.safetensors"
     run("make", "pathfinder", "--level", "easy", "--count", 2, "--out", data)
-    options = ["--count", 4, "--size", 7, "--images", 1, "--seed", 2, "--out", out]
+    options = ["--count", 4, "--size", 7, "--images", 1, "--seed", 2, "--prior", -15, "--out", out]
     result = run("learn", "parts", data, *options, "--json")
     assert result.exit_code == 0
     report = json.loads(result.stdout)
     parts = Parts.load(out)
     assert report["parts"] == len(parts) and report["images"] == 1
     assert sum(report["usage"]) > 0 and report["history"] == sorted(report["history"])
-    assert parts.noise == PATHFINDER and parts.provenance["data"] == "set.parquet"
+    assert parts.noise == replace(PATHFINDER, prior=-15.0)
+    assert parts.provenance["data"] == "set.parquet"
     with Image.open(tmp_path / "parts.png") as picture:
         assert np.asarray(picture).max() == 255
     assert len(list(tmp_path.iterdir())) == 3

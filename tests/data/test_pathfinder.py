@@ -10,7 +10,9 @@ from scipy import ndimage
 
 from mam.data import DashConfig, PathfinderConfig, make_pathfinder
 from mam.data.dashes import guard_distance, turn_weight
-from mam.data.pathfinder import LEVELS, ON
+from mam.data.pathfinder import LEVELS, ON, SPRITE_RADIUS
+from mam.data.raster import stroke_sprite
+from mam.data.schema import Stroke
 
 rows = st.integers(0, 10_000)
 levels = st.sampled_from(sorted(LEVELS))
@@ -116,3 +118,24 @@ def test_impossible_configurations_are_refused(monkeypatch: pytest.MonkeyPatch) 
     tight = replace(PathfinderConfig(), dashes=DashConfig(size=150), long=(60, 60))
     with pytest.raises(ValueError, match="make `size` larger"):
         make_pathfinder(tight, 0, 0)
+
+
+def drawn_turn(stroke: Stroke) -> float:
+    """Degrees from a stroke's angle to the long axis of its ON pixels."""
+    pixels = np.argwhere(stroke_sprite(stroke.angle, 5, 2, 2, SPRITE_RADIUS) > ON)
+    row, col = np.linalg.eigh(np.cov(pixels.T))[1][:, 1]
+    turn = np.arctan2(row, col) - stroke.angle
+    return float(np.rad2deg((turn + np.pi / 2) % np.pi - np.pi / 2))
+
+
+def test_rounding_turns_strokes_as_the_docs_say() -> None:
+    made = [make_pathfinder(LEVELS["hard"], 0, row) for row in range(40)]
+    angles = {s.angle: s for row in made for c in row.segments for s in c[1:]}
+    assert len(angles) == 48  # 49 tips, two of them in the same direction
+    turns = np.abs([drawn_turn(stroke) for stroke in angles.values()])
+    assert 4 < turns.mean() < 4.5 and 15 < turns.max() < 15.1
+
+
+def test_ends_are_rounded_up_but_not_for_an_inexact_sine() -> None:
+    whole = stroke_sprite(-np.pi, 5, 2, 2, SPRITE_RADIUS)
+    np.testing.assert_array_equal(whole, stroke_sprite(np.pi, 5, 2, 2, SPRITE_RADIUS))
