@@ -72,7 +72,7 @@ class Sparsifier(Estimator):
     >>> image[4, 2:8] = True
     >>> [found] = Sparsifier(Parts(bar.masks, replace(bar.noise, prior=-5.0))).transform([image])
     >>> found.row.tolist(), found.column.tolist(), round(found.score, 3)
-    ([4, 4], [3, 6], 27.16)
+    ([4, 4], [3, 6], 27.474)
     """
 
     def __init__(
