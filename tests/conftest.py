@@ -36,7 +36,7 @@ settings.register_profile(
 settings.load_profile("mam")
 
 _MAPS = Path("/proc/self/maps")
-_MANY = 20_000  # memory maps; Linux grants a process 65,530, and then compiling fails or hangs
+_MANY = 20_000  # memory maps; Linux grants a process 65,530, and then compiling crashes
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -1,6 +1,7 @@
 """Export to toulbar2, an exact solver for cost networks, through pytoulbar2."""
 
 import math
+import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,7 +78,10 @@ def solve_with_toulbar2(
     cfn, decoder = to_toulbar2(graph, evidence)
     limit = 0 if timeout is None else math.ceil(timeout)
     start = time.perf_counter()
-    found = cfn.Solve(timeLimit=limit)
+    try:
+        found = cfn.Solve(timeLimit=limit)
+    finally:
+        _disarm()
     # toulbar2 does not say that it was stopped; its clock starts a little before ours.
     in_time = limit == 0 or time.perf_counter() - start < 0.9 * limit
     if found is None and in_time:
@@ -92,6 +96,16 @@ def solve_with_toulbar2(
             "give it a longer timeout"
         )
     return decoder(solution), score
+
+
+def _disarm() -> None:
+    """Stop the clock that toulbar2 leaves running after it has solved.
+
+    Its alarm would go off much later, in any thread, and its handler allocates memory: a thread that
+    is just doing the same would wait for itself.
+    """
+    if hasattr(signal, "setitimer"):  # not on Windows
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 def _digits(spread: float) -> int:

@@ -1,5 +1,6 @@
 """toulbar2 must find what brute force finds, for every kind of factor."""
 
+import signal
 import sys
 
 import numpy as np
@@ -105,6 +106,11 @@ def test_wide_factors_need_no_list() -> None:
     values, score = solve_with_toulbar2(builder.build(), {"x": evidence})
     assert np.flatnonzero(values).tolist() == [0, 45, 70, 80]
     assert score == pytest.approx(-1 + 0.5 + 0.25 + 3)
+
+
+def test_no_alarm_is_left_behind() -> None:
+    solve_with_toulbar2(random_pairs(10, 20), timeout=60)
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
 
 
 def test_no_proof_in_time_is_an_error() -> None:
