@@ -101,8 +101,8 @@ def solve_with_toulbar2(
 def _disarm() -> None:
     """Stop the clock that toulbar2 leaves running after it has solved.
 
-    Its alarm would go off much later, in any thread, and its handler allocates memory: a thread that
-    is just doing the same would wait for itself.
+    Its alarm would go off much later, in any thread, and the handler allocates memory: a thread
+    that is just doing the same would wait for itself.
     """
     if hasattr(signal, "setitimer"):  # not on Windows
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
