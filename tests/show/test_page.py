@@ -88,8 +88,8 @@ def test_contours_go_on_at_both_ends_and_alike(grouper: ContourGrouper) -> None:
     middle = len(field.steps) // 2
     ahead = field.log_odds[middle]
     assert ahead.max() > 2 and ahead.max() > field.log_odds[:, middle].max()
-    # Straight ahead a stroke goes on in its own direction.
-    assert abs(field.angle[middle, ahead.argmax()]) < 0.05
+    # Straight ahead a stroke goes on in its own direction, up to one step of those tried.
+    assert abs(field.angle[middle, ahead.argmax()]) < 0.11
 
 
 def test_followers_lie_at_the_end_they_follow(grouper: ContourGrouper) -> None:
