@@ -155,7 +155,7 @@ def grow_contour(
 
 
 def _moved(place: Int[np.ndarray, "2"], angle: float, by: int) -> Int[np.ndarray, "2"]:
-    """Rounded up, as published: steps to the lower right are a little longer."""
+    """Go on by so many px, rounded up as published: steps to the lower right are a bit longer."""
     exact = place + by * np.array([np.sin(angle), np.cos(angle)])
     return np.ceil(exact - 1e-9).astype(int)
 
