@@ -9,7 +9,7 @@ import numpy as np
 from bench.timing import seconds
 from mam.data import CabcRow, make_row, recipe
 from mam.data.raster import disc
-from mam.factors.window import WindowBlock
+from mam.factors import Padding, Window
 from mam.tasks import cabc
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.edges import elastic_edges
@@ -90,7 +90,8 @@ def _window_ratio(count: int = 64, window: int = 25, radius: int = 2) -> float:
     values = jax.random.normal(jax.random.key(0), (count, window * window))
     row, col = jnp.divmod(jnp.arange(window * window), window)
     far = jnp.maximum(abs(row[:, None] - row), abs(col[:, None] - col)) > radius
-    block = WindowBlock(None, (window, window), radius)
+    factors = Window.of(np.zeros((count, 2), int), grid=(window, window), radius=radius)
+    block = factors.plans(np.zeros(0), Padding(count), "windows")[0].block
     ours = jax.jit(lambda values: block.messages(jnp.zeros(0), (values, values), 0)[1])
     listed = jax.jit(lambda v: jnp.max(v[:, None] + jnp.where(far, -jnp.inf, 0.0), -1))
     both = jax.jit(lambda v: (listed(v), listed(v)))  # a factor has two messages

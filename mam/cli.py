@@ -82,7 +82,7 @@ def _solve(
     seed: Annotated[int, typer.Option(min=0, help="Of the initial messages.")] = 0,
     iterations: Annotated[int, typer.Option(min=1, help="Of max-product, at most.")] = 200,
 ) -> None:
-    """Find the best assignment of a UAI model."""
+    """Find the best assignment of a UAI model. Exit code 3: no possible assignment was found."""
     from mam.commands.solve import solve_uai, unused_evidence
 
     answer = solve_uai(
@@ -97,6 +97,7 @@ def _solve(
     if unused := unused_evidence(file, evidence):
         typer.echo(f"mam: not used: {unused}; add --evidence {unused} to use it", err=True)
     typer.echo(answer.as_json() if as_json else answer.as_text())
+    raise typer.Exit(answer.exit_code)
 
 
 def _keep_compilations() -> None:

@@ -12,7 +12,7 @@ import mam
 
 ROOT = Path(mam.__file__).parent
 # Lowest first; a layer may import itself and what stands before it.
-LAYERS = ["factors", "graph", "infer", "models", "vision", "tasks", "show"]
+LAYERS = ["core", "factors", "graph", "infer", "models", "vision", "tasks", "show"]
 LAYERS += ["reproduce", "commands", "cli"]
 # data imports none of the model code, and any layer above the models may read data.
 DATA_READERS = {"vision", "tasks", "show", "reproduce", "commands", "cli", "data"}

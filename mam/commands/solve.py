@@ -8,6 +8,8 @@ from pathlib import Path
 from mam.infer import Options
 from mam.models.uai import UaiAnswer, read_uai, read_uai_evidence
 
+INFEASIBLE = 3  # exit code: no possible assignment was found; 2 is a mistake in the call
+
 # Without --bound the dual descent still runs for its decodings, which often beat those of
 # max-product on attractive models, but it need not come to rest.
 _STEPS_WITHOUT_BOUND = 50
@@ -19,6 +21,11 @@ class Answer:
 
     found: UaiAnswer
 
+    @property
+    def exit_code(self) -> int:
+        """0 for an assignment that is possible, 3 where none was found."""
+        return 0 if self.found.solution.feasible else INFEASIBLE
+
     def as_json(self) -> str:
         """Return one JSON object; what is infinite or was not asked for is null."""
         solution = self.found.solution
@@ -27,6 +34,8 @@ class Answer:
                 "score": _finite(solution.score),
                 "bound": _finite(solution.bound),
                 "gap": _finite(solution.gap),
+                "feasible": solution.feasible,
+                "violated": list(solution.violated),
                 "converged": solution.converged,
                 "iterations": solution.iterations,
                 "assignment": self.found.assignment.tolist(),
@@ -40,7 +49,9 @@ class Answer:
         solution = self.found.solution
         lines = [f"score       {solution.score:.6f}  (natural logarithm)"]
         if solution.bound is not None:
-            lines += [f"bound       {solution.bound:.6f}", f"gap         {solution.gap:.6f}"]
+            lines += [f"bound       {solution.bound:.6f}"]
+        if solution.gap is not None:
+            lines += [f"gap         {solution.gap:.6f}"]
         assignment = self.found.assignment
         shown = " ".join(map(str, assignment[:40].tolist()))
         more = f" ... ({len(assignment)} in all, see --json)"

@@ -116,6 +116,11 @@ class Factors(ABC):
     def plans(self, states: np.ndarray, padding: Padding, label: str) -> list[Plan]:
         """Split into padded blocks."""
 
+    def held(self, states: np.ndarray) -> float:
+        """About how many numbers one update of all factors holds at once."""
+        scopes = self.scopes()
+        return 4.0 * float(states[scopes.values].sum())
+
     def cases(self, states: np.ndarray) -> np.ndarray:
         """How many configurations ``table`` goes through for each factor, inf beyond a double."""
         scopes = self.scopes()

@@ -30,3 +30,18 @@ def limit(dtype: np.dtype | type) -> float:
 def largest_finite(dtype: np.dtype | type) -> float:
     """Return the largest magnitude of a finite log potential that this type can carry."""
     return _FINITE_SHARE * limit(dtype)
+
+
+def magnitudes(values: np.ndarray) -> np.ndarray:
+    """Return the magnitudes of the finite values, 0 for the others."""
+    return np.abs(values, where=np.isfinite(values), out=np.zeros(values.shape))
+
+
+def check_magnitude(sizes: np.ndarray, dtype: np.dtype | type, what: str) -> None:
+    """Refuse magnitudes that a type cannot carry; ``what`` names the culprit."""
+    largest, found = largest_finite(dtype), sizes.max(initial=0.0)
+    if found > largest:
+        remedy = "scale it down, or use inf for what is certain"
+        if np.dtype(dtype) != np.float64:
+            remedy = "scale it down, use precision='double', or use inf for what is certain"
+        raise ValueError(f"{what} of magnitude {found:.3g}, above {largest:g}: {remedy}")

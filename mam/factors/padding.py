@@ -44,8 +44,13 @@ class Padding:
         self.room[label] = max(capacity, self.room.get(label, 0))
         return capacity
 
-    def buckets(self, label: str, lengths: np.ndarray) -> list[tuple[int, np.ndarray]]:
-        """Split rows by length; return ``(width, row numbers padded with -1)`` for each bucket."""
+    def buckets(
+        self, label: str, lengths: np.ndarray, cost: int = 1
+    ) -> list[tuple[int, np.ndarray]]:
+        """Split rows by length; return ``(width, row numbers padded with -1)`` for each bucket.
+
+        ``cost`` is the number of slots that a row takes elsewhere.
+        """
         widths = self._widths(label, lengths)
         which = np.searchsorted(widths, lengths)
         buckets = []
@@ -54,7 +59,7 @@ class Padding:
             name = f"{label}/{width}"
             degree = widths[index - 1] if index else 1
             # A narrow first bucket also holds the rows without any edge.
-            capacity = self.rows(name, len(rows), cost=0, degree=degree)
+            capacity = self.rows(name, len(rows), cost=cost, degree=degree)
             buckets.append((width, np.pad(rows, (0, capacity - len(rows)), constant_values=-1)))
         return buckets
 

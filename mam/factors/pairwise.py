@@ -84,6 +84,9 @@ class Pairwise(Factors):
         block = PairwiseBlock(padded(self.row, rows, 0).astype(np.int32), self.shape)
         return [Plan(block, ports, rows)]
 
+    def held(self, states: np.ndarray) -> float:
+        return 3.0 * len(self) * self.potentials.shape[1]
+
     def table(self, factor: int, states: np.ndarray) -> Listing:
         cases, scores = every_configuration(self.shape), self.potentials[self.row[factor]]
         possible = np.isfinite(scores)

@@ -58,14 +58,21 @@ class PatternSet:
 
     @classmethod
     def sparse(cls, patterns: "Ragged | Sequence", groups: int) -> "PatternSet":
-        """Make a set from lists of groups."""
-        return cls._checked(Ragged.of(patterns), groups)
+        """Make a set from lists of groups, each naming a group at most once, in any order."""
+        lists = Ragged.of(patterns)
+        order = np.lexsort((lists.values, lists.row_of_value))
+        return cls._checked(Ragged(lists.values[order], lists.offsets), groups)
 
     @classmethod
     def _checked(cls, members: Ragged, groups: int) -> "PatternSet":
         bad = members.values[(members.values < 0) | (members.values >= groups)]
         if bad.size:
             raise ValueError(f"a pattern names group {bad[0]} of {groups}")
+        same = (np.diff(members.values) == 0) & (np.diff(members.row_of_value) == 0)
+        if same.any():
+            at = int(np.flatnonzero(same)[0])
+            row, group = members.row_of_value[at], members.values[at]
+            raise ValueError(f"pattern {row} names group {group} twice")
         seen = {members[i].tobytes(): i for i in range(len(members))}
         if len(seen) < len(members):
             raise ValueError("a pattern is listed twice")

@@ -73,6 +73,8 @@ class Table(Factors):
         """
         ids = np.atleast_2d(as_ids(variables))
         arity = ids.shape[1]
+        if not arity:
+            raise ValueError("a table needs at least one variable; its list of variables is empty")
         scores = check_potentials(log_potentials, "a table")
         if configurations is None:
             shape = tuple(states) if states is not None else scores.shape[scores.ndim - arity :]
@@ -85,6 +87,9 @@ class Table(Factors):
             raise ValueError(f"{rows.shape[1]} log potentials for {len(cases)} configurations")
         if len(np.unique(cases, axis=0)) != len(cases):
             raise ValueError("a table lists one of its configurations twice")
+        if not len(cases):
+            # Nothing is possible: any one configuration says so as well as none.
+            cases, rows = np.zeros((1, arity), np.int64), np.full((len(rows), 1), -np.inf)
         return cls(rows, row, ids, cases)
 
     def scopes(self) -> Ragged:
@@ -97,9 +102,11 @@ class Table(Factors):
         shapes = np.unique(states[self.variables], axis=0)
         if len(shapes) > 1:
             raise ValueError(f"a group of tables joins variables of different states: {shapes}")
-        shape = tuple(int(n) for n in (shapes[0] if len(shapes) else ()))
+        if not len(shapes):
+            return ()
+        shape = tuple(int(n) for n in shapes[0])
         bad = np.any((self.configurations < 0) | (self.configurations >= shape), axis=1)
-        if len(shapes) and bad.any():
+        if bad.any():
             case = self.configurations[bad][0].tolist()
             raise ValueError(f"a table over {list(shape)} states lists the configuration {case}")
         small = np.prod(shape, dtype=float) <= _DENSE
@@ -137,6 +144,9 @@ class Table(Factors):
             shape,
         )
         return [Plan(block, ports, rows)]
+
+    def held(self, states: np.ndarray) -> float:
+        return 4.0 * len(self) * self.configurations.size
 
     def cases(self, states: np.ndarray) -> np.ndarray:
         return np.full(len(self), float(len(self.configurations)))

@@ -4,12 +4,15 @@ r"""Elastic constraints between two positions on a grid.
     f(u, v) = 0 \text{ if } \lVert v - u - \delta \rVert_\infty \le \gamma,
     \quad -\infty \text{ otherwise}
 
-A message is a sliding maximum of radius gamma, first along rows, then along columns, in
-log2(gamma) steps each; the (2 gamma + 1)^2 pairs are never listed.
+On either axis the allowed offsets between two positions of the grid are a run, from ``first`` on
+and ``width`` long. A message is a maximum over the run that starts at each position, along rows,
+then along columns, in log2(width) steps each; pairs are never listed. Runs are data: windows of all
+radii and offsets share one block, and one compilation.
 """
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar
 
 import jax
@@ -26,6 +29,7 @@ from mam.factors.base import (
     Plan,
     Temperature,
     column_ports,
+    pad_rows,
     padded,
 )
 from mam.factors.limits import limit
@@ -35,10 +39,12 @@ from mam.factors.reduce import (
     as_message,
     as_scores,
     every_configuration,
-    sliding,
     soft_maximum,
     soft_pair,
 )
+
+# Radii and offsets up to here add up without overflow; they are the same beyond it.
+_FAR = 1 << 61
 
 
 @dataclass(frozen=True)
@@ -102,20 +108,30 @@ class Window(Factors):
         return cls(*nothing, variables, parts[0].grid, radius, offset)
 
     def plans(self, states: np.ndarray, padding: Padding, label: str) -> list[Plan]:
-        # Beyond this radius nothing is forbidden, whatever the factor.
-        widest = max(self.grid) - 1 + int(np.abs(self.offset).max(initial=0))
-        radii = np.minimum(self.radius, widest)
-        moved = bool(self.offset.any())
-        plans = []
-        for radius in np.unique(radii):
-            members = np.flatnonzero(radii == radius)
-            name = f"{label}/radius {radius}"
-            capacity = padding.rows(name, len(members), cost=self.grid[0] * self.grid[1])
-            rows = np.pad(members, (0, capacity - len(members)), constant_values=-1)
-            ports = column_ports(self.variables, rows)
-            offset = padded(self.offset, rows, 0).astype(np.int32) if moved else None
-            plans.append(Plan(WindowBlock(offset, self.grid, int(radius)), ports, rows))
-        return plans
+        cost = self.grid[0] * self.grid[1]
+        rows = pad_rows(len(self), padding.rows(label, len(self), cost=cost))
+        first, width = self._runs()
+        levels = int(width.max(initial=1)).bit_length()
+        block = WindowBlock(
+            padded(first, rows, 0).astype(np.int32),
+            padded(width, rows, 1).astype(np.int32),
+            self.grid,
+            levels,
+        )
+        return [Plan(block, column_ports(self.variables, rows), rows)]
+
+    def _runs(self) -> tuple[np.ndarray, np.ndarray]:
+        """The allowed offsets on both axes that the grid has: the first, and how many."""
+        most = np.array(self.grid) - 1
+        far = np.clip(self.offset, -_FAR, _FAR)
+        reach = np.minimum(self.radius, _FAR)[:, None]
+        first, last = np.maximum(far - reach, -most), np.minimum(far + reach, most)
+        width = np.maximum(last - first + 1, 0)
+        return np.where(width > 0, first, 0), width
+
+    def held(self, states: np.ndarray) -> float:
+        # Both positions, padded to three times their rows and columns, twice.
+        return 36.0 * len(self) * self.grid[0] * self.grid[1]
 
     def table(self, factor: int, states: np.ndarray) -> Listing:
         place = every_configuration(self.grid)
@@ -128,61 +144,65 @@ class Window(Factors):
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class WindowBlock(Block):
-    """Padded elastic constraints of one radius; ports: first position, second position."""
+    """Padded elastic constraints on one grid; ports: first position, second position."""
 
-    offset: Leaf
+    first: Leaf  # (rows, 2): the least allowed offset on either axis
+    width: Leaf  # (rows, 2): the number of allowed offsets, 0 where nothing is allowed
     grid: tuple[int, int] = field(metadata={"static": True})
-    radius: int = field(metadata={"static": True})
+    levels: int = field(metadata={"static": True})  # bits of the largest width
 
     def messages(self, potentials: Array, incoming: Messages, temperature: Temperature) -> Messages:
         """Slide a window over the other side's message."""
         size = self.grid[0] * self.grid[1]
         first, second = (as_scores(message, size) for message in incoming)
-        to_first = as_message(self._reach(second, 1, temperature), size)
-        to_second = as_message(self._reach(first, -1, temperature), size)
+        back = 1 - self.first - self.width  # seen from the second position
+        to_first = as_message(self._reach(second, self.first, temperature), size)
+        to_second = as_message(self._reach(first, back, temperature), size)
         return to_first, to_second
 
     def score(self, potentials: Array, states: Messages) -> Array:
         """0 where the offset is allowed."""
         away = [states[1] // self.grid[1] - states[0] // self.grid[1]]
         away += [states[1] % self.grid[1] - states[0] % self.grid[1]]
-        distance = jnp.stack(away, -1) - (0 if self.offset is None else self.offset)
-        near = jnp.max(jnp.abs(distance), -1) <= self.radius
+        place = jnp.stack(away, -1) - self.first
+        near = jnp.all((place >= 0) & (place < self.width), -1)
         return jnp.where(near, jnp.zeros(near.shape, potentials.dtype), -jnp.inf)
 
     def best(self, potentials: Array, incoming: Messages, temperature: Temperature) -> Array:
         """The best allowed pair."""
         size = self.grid[0] * self.grid[1]
         first, second = (as_scores(message, size) for message in incoming)
-        scores = first + self._reach(second, 1, temperature)
-        return soft_maximum(scores, -1, temperature)
+        scores = first + self._reach(second, self.first, temperature)
+        possible = jnp.all(self.width > 0, -1)
+        return jnp.where(possible, soft_maximum(scores, -1, temperature), -jnp.inf)
 
-    def _reach(self, scores: Array, sign: int, temperature: Temperature) -> Array:
-        """Return for each position the soft maximum over the other's allowed positions."""
+    def _reach(self, scores: Array, start: Array, temperature: Temperature) -> Array:
+        """Return for each position the soft maximum over the run of the other's positions."""
         height, width = self.grid
-        if self.offset is None and self.radius >= max(height, width) - 1:
-            best = soft_maximum(scores, -1, temperature)
-            return jnp.broadcast_to(best[:, None], scores.shape)
         image = scores.reshape(-1, height, width)
-        # With an offset, the centre of a window may lie outside the grid.
-        reach = self.radius + (0 if self.offset is None else max(height, width))
-        image = jnp.pad(
-            image, ((0, 0), (reach, reach), (reach, reach)), constant_values=-limit(scores.dtype)
-        )
-        for axis in (1, 2):
-            image = sliding(
-                image, axis, 2 * self.radius + 1, lambda a, b: soft_pair(a, b, temperature)
-            )
-        if self.offset is None:
-            return image.reshape(-1, height * width)
-        return self._shifted(image, sign, max(height, width))
+        for axis in (0, 1):
+            image = self._slid(image, start[:, axis], axis, temperature)
+        return image.reshape(-1, height * width)
 
-    def _shifted(self, image: Array, sign: int, margin: int) -> Array:
-        """Read each factor's windows at its own offset; far outside lies nothing."""
-        height, width = self.grid
-        assert self.offset is not None
-        shift = jnp.clip(sign * self.offset, -margin, margin) + margin
-        rows = shift[:, 0, None] + jnp.arange(height, dtype=shift.dtype)
-        columns = shift[:, 1, None] + jnp.arange(width, dtype=shift.dtype)
-        factor = jnp.arange(len(shift))[:, None, None]
-        return image[factor, rows[:, :, None], columns[:, None, :]].reshape(-1, height * width)
+    def _slid(self, image: Array, start: Array, axis: int, temperature: Temperature) -> Array:
+        """Join the run of neighbours from ``start`` on along one axis; outside lies nothing.
+
+        A run is cut into blocks of 2^k entries, one for each bit of its width.
+        """
+        size, along = self.grid[axis], axis + 1
+        floor = jnp.asarray(-limit(image.dtype), image.dtype)
+        margins = [(0, 0)] * 3
+        margins[along] = (size - 1, size - 1)  # a run may start before the grid or end behind it
+        blocks = jnp.pad(image, margins, constant_values=floor)
+        place = start + jnp.asarray(size - 1, start.dtype)
+        result = jnp.full(image.shape, floor)
+        cut = jax.vmap(partial(jax.lax.dynamic_slice_in_dim, slice_size=size, axis=axis))
+        for bit in range(self.levels):
+            taken = (self.width[:, axis] >> bit) & 1
+            joined = soft_pair(result, cut(blocks, place), temperature)
+            result = jnp.where(taken[:, None, None] > 0, joined, result)
+            place = place + (taken << bit)
+            if bit + 1 < self.levels:
+                later = jnp.roll(blocks, -(1 << bit), along)
+                blocks = soft_pair(blocks, later, temperature)
+        return jnp.maximum(result, floor)

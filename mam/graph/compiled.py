@@ -12,7 +12,8 @@ import jax
 import numpy as np
 
 from mam.factors import KINDS, Factors, Padding
-from mam.factors.limits import largest_finite
+from mam.factors.base import check_potentials
+from mam.factors.limits import check_magnitude, magnitudes
 from mam.graph.layout import FactorSet, wire
 from mam.graph.model import FactorGraph, unknown
 from mam.graph.wiring import Wiring
@@ -39,23 +40,19 @@ class CompiledGraph:
 
     def parameters(self, dtype: type = np.float32) -> tuple[np.ndarray, ...]:
         """Return the potentials in the given precision, refusing what it cannot carry."""
-        largest = largest_finite(dtype)
         for values, group in zip(self.potentials, self.sets, strict=True):
-            size = np.abs(values, where=np.isfinite(values), out=np.zeros(values.shape))
-            if size.size and size.max() > largest:
-                row = int(np.argwhere(size == size.max())[0, 0])
-                name = next(part[1] for part in reversed(group.parts) if part[3] <= row)
-                raise ValueError(
-                    f"factor group {name!r} has a log potential of magnitude {size.max():.3g}, "
-                    f"above {largest:g}: scale the model down or use precision='double'"
-                )
+            size = magnitudes(values)
+            row = int(size.max(1, initial=0).argmax()) if len(size) else 0
+            name = next(part[1] for part in reversed(group.parts) if part[3] <= row)
+            check_magnitude(size, dtype, f"factor group {name!r} has a log potential")
         return tuple(values.astype(dtype) for values in self.potentials)
 
     def with_potentials(self, new: Mapping[str, Any]) -> "CompiledGraph":
         """Return the same structure with other log potentials for the named factor groups."""
         potentials = [values.copy() for values in self.potentials]
-        for name, values in new.items():
+        for name, given in new.items():
             self.check_factor_group(name)
+            values = check_potentials(given, f"factor group {name!r}")
             for target, group in zip(potentials, self.sets, strict=True):
                 for rows in group.rows(name):
                     target[rows] = np.reshape(values, target[rows].shape)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mam.factors.limits import largest_finite, limit
+from mam.factors.limits import check_magnitude, limit, magnitudes
 from mam.graph.compiled import CompiledGraph
 from mam.graph.model import VariableGroup
 
@@ -31,17 +31,29 @@ def pack_evidence(
             ids = int(start) + group.ids.ravel()
             if ids.size:
                 target = packed[int(compiled.kind[ids[0]])]
-                target[compiled.position[ids]] = group_scores(group, array)
-    return tuple(_in_range(array, dtype) for array in packed)
+                target[compiled.position[ids]] = group_scores(group, array, dtype)
+    return tuple(packed)
 
 
 def as_difference(scores: np.ndarray, dtype: type) -> np.ndarray:
     """Return the message form of packed evidence: one number if binary, else maximum 0."""
     big = limit(dtype)
-    finite = np.clip(scores, -big, big)
     if scores.shape[1] == 2:
-        return np.clip(finite[:, 1] - finite[:, 0], -big, big).astype(dtype)
-    return np.maximum(finite - finite.max(1, keepdims=True), -big).astype(dtype)
+        # An infinity less a finite score is infinite; both states are never forbidden.
+        return np.clip(scores[:, 1] - scores[:, 0], -big, big).astype(dtype)
+    return np.maximum(scores - scores.max(1, keepdims=True), -big).astype(dtype)
+
+
+def left_out(scores: np.ndarray, dtype: type) -> np.ndarray:
+    """Return what the message form leaves out of each variable's scores.
+
+    It is the score of OFF, or the largest score of a variable with more states. Where OFF is
+    forbidden the message form says that ON scores the stand-in for infinity.
+    """
+    if scores.shape[1] == 2:
+        off, on = scores.T
+        return np.where(np.isneginf(off), on - limit(dtype), off)
+    return scores.max(1)
 
 
 def _per_graph(
@@ -58,8 +70,13 @@ def _per_graph(
     return evidence
 
 
-def group_scores(group: VariableGroup, values: object) -> np.ndarray:
-    """Return evidence for a group as ``(variables, states)`` scores, checked."""
+def group_scores(
+    group: VariableGroup, values: object, dtype: np.dtype | type = np.float64
+) -> np.ndarray:
+    """Return evidence for a group as ``(variables, states)`` scores, checked.
+
+    Finite scores must be small enough for messages of the given type.
+    """
     array = np.asarray(values, dtype=np.float64)
     if np.isnan(array).any():
         place = np.argwhere(np.isnan(array))[0].tolist()
@@ -80,15 +97,5 @@ def group_scores(group: VariableGroup, values: object) -> np.ndarray:
     if hopeless.any():
         label = group.label(group.start + int(np.flatnonzero(hopeless)[0]))
         raise ValueError(f"evidence forbids every state of {label}")
-    return scores
-
-
-def _in_range(scores: np.ndarray, dtype: type) -> np.ndarray:
-    largest = largest_finite(dtype)
-    size = np.abs(scores, where=np.isfinite(scores), out=np.zeros(scores.shape))
-    if size.size and size.max() > largest:
-        raise ValueError(
-            f"evidence of magnitude {size.max():.3g} is above {largest:g}: scale it down, use "
-            "precision='double', or use inf for what is certain"
-        )
+    check_magnitude(magnitudes(scores), dtype, f"evidence for {group.name!r} has a score")
     return scores

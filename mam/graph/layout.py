@@ -68,7 +68,7 @@ def wire(
         for b, (_, plan, _) in enumerate(plans)
         for p, port in enumerate(plan.ports)
     }
-    classes = [_class(c, plans, port_kinds, kind, padding) for c in range(len(numbers))]
+    classes = [_class(c, plans, port_kinds, kind, padding, n) for c, n in enumerate(numbers)]
     position = np.zeros(len(states), np.int64)
     variable, instance = [], []
     for one in classes:
@@ -113,6 +113,7 @@ def _class(
     port_kinds: dict[tuple[int, int], int],
     kind: np.ndarray,
     padding: Padding,
+    states: int,
 ) -> _Class:
     owners, places = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     starts, store = {}, 0
@@ -127,7 +128,7 @@ def _class(
     variables = np.flatnonzero(kind == c)
     lists = _messages_of(variables, len(kind), np.concatenate(owners), np.concatenate(places))
     slots, members = [], []
-    for width, rows in padding.buckets(f"variables {c}", lists.lengths):
+    for width, rows in padding.buckets(f"variables {c}", lists.lengths, cost=states):
         table = lists.rectangle(rows, width)
         slots.append(np.where(table < 0, store, table).astype(np.int32).T)
         found = variables[np.maximum(rows, 0)] if len(variables) else rows

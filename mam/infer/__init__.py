@@ -1,7 +1,8 @@
 """Solvers: max-product, the dual bound, sum-product, sampling, and exact ones for small models."""
 
+from mam.core.memory import TooLarge
 from mam.infer.eliminate import eliminate_max, eliminate_sum, exact_solution
-from mam.infer.exact import Exact, TooLarge, enumerate_exactly
+from mam.infer.exact import Exact, enumerate_exactly
 from mam.infer.marginals import Marginals, log_partition, marginals
 from mam.infer.options import Options
 from mam.infer.order import Elimination, plan_elimination

@@ -10,7 +10,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
 from mam.factors.reduce import as_scores
 from mam.graph import CompiledGraph, Wiring
@@ -73,6 +73,26 @@ def negated(wiring: Wiring, messages: Store) -> passing.Incoming:
         return jnp.where(present, -message, floor[port.kind])
 
     return passing.map_ports(wiring, negate, passing.at_ports(wiring, messages))
+
+
+def lowest_possible(
+    compiled: CompiledGraph, evidence: Sequence[np.ndarray]
+) -> Float[np.ndarray, " graphs"]:
+    """Return what every feasible assignment of each graph scores at least.
+
+    A bound below it proves that there is none: in messages infinities are large numbers, so a
+    contradiction pulls the bound far down, but never to minus infinity.
+    """
+    wiring = compiled.wiring
+    total = np.zeros(wiring.instances + 1)
+    for scores, instance in zip(evidence, wiring.instance, strict=True):
+        lowest = np.min(scores, 1, initial=np.inf, where=np.isfinite(scores))
+        np.add.at(total, np.asarray(instance), np.where(np.isfinite(lowest), lowest, 0.0))
+    for factors, values in zip(compiled.sets, compiled.potentials, strict=True):
+        # A factor scores one of its potentials, or 0.
+        lowest = np.min(values, 1, initial=0.0, where=np.isfinite(values))
+        np.add.at(total, factors.instance, lowest[factors.factors.row])
+    return total[:-1]
 
 
 @jax.jit

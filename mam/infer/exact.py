@@ -10,16 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
+from mam.core.memory import TooLarge
 from mam.factors import Listing
+from mam.factors.limits import check_magnitude, magnitudes
 from mam.graph import FactorGraph
 from mam.graph.evidence import Evidence, group_scores
 
 # A listing with more numbers than this is refused: 256 MB.
 _MOST_LISTED = 1 << 25
-
-
-class TooLarge(ValueError):
-    """An exact answer would take more memory than allowed."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +96,8 @@ def enumerate_exactly(
 def listings(graph: FactorGraph) -> Iterator[tuple[str, int, Listing]]:
     """List every factor with its group's name and its place; refuse at once if one is too large."""
     for name, factors in graph.factors:
+        sizes = magnitudes(factors.potentials)
+        check_magnitude(sizes, np.float64, f"factor group {name!r} has a log potential")
         cases = factors.cases(graph.states)
         wrong = np.flatnonzero(cases * factors.arities() > _MOST_LISTED)
         if wrong.size:

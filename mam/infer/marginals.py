@@ -7,6 +7,7 @@ r"""Sum-product: marginal probabilities and the Bethe estimate of the log partit
 Both are exact on trees.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,13 +17,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from mam.factors.limits import limit
+from mam.core.memory import TooLarge
 from mam.factors.reduce import as_scores
 from mam.graph import CompiledGraph, FactorGraph, Wiring
-from mam.graph.evidence import Evidence
+from mam.graph.evidence import Evidence, left_out
 from mam.infer import passing
 from mam.infer.eliminate import eliminate_sum
-from mam.infer.exact import TooLarge, enumerate_exactly
+from mam.infer.exact import enumerate_exactly
 from mam.infer.loop import Info, run
 from mam.infer.messages import BeliefPropagation
 from mam.infer.options import Options
@@ -150,14 +151,14 @@ def _log_sum(message: Array, states: int) -> Array:
 
 
 def _constant(problem: Problem) -> float:
-    """What the differences of the evidence leave out: the score of OFF, or the largest score."""
-    total = 0.0
-    for kind, scores in enumerate(problem.scores):
-        present = problem.instance_of(kind) < 1
-        big = limit(problem.evidence[kind].dtype)
-        finite = np.clip(scores[present], -big, big)
-        total += float(np.sum(finite[:, 0] if scores.shape[1] == 2 else finite.max(1)))
-    return total
+    """What the message form of the evidence leaves out, of all variables together."""
+    return math.fsum(
+        float(value)
+        for kind, scores in enumerate(problem.scores)
+        for value in left_out(
+            scores[problem.instance_of(kind) < 1], problem.evidence[kind].dtype.type
+        )
+    )
 
 
 def _probabilities(compiled: CompiledGraph, beliefs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:

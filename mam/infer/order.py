@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mam.core.memory import TooLarge
 from mam.graph import FactorGraph
 from mam.graph.evidence import Evidence
-from mam.infer.exact import TooLarge, unary_scores
+from mam.infer.exact import unary_scores
 
 # 32 MB in double precision.
 LARGEST_TABLE = 1 << 22

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mam.core.programs import forget_old_programs
 from mam.graph import CompiledGraph, FactorGraph, compile_graphs, pack_evidence
 from mam.graph.evidence import Evidence, as_difference
+from mam.infer.memory import refuse_if_too_large
 
 
 @dataclass(frozen=True)
@@ -25,9 +27,14 @@ class Problem:
         graph: FactorGraph | CompiledGraph | Sequence[FactorGraph],
         evidence: Evidence | Sequence[Evidence] | None,
         dtype: type,
+        restarts: int = 1,
     ) -> "Problem":
-        """Compile what is not compiled yet and pack the evidence."""
-        compiled = graph if isinstance(graph, CompiledGraph) else compile_graphs(graph)
+        """Compile what is not compiled yet and pack the evidence; refuse what cannot fit."""
+        forget_old_programs()
+        graphs = graph.graphs if isinstance(graph, CompiledGraph) else graph
+        graphs = (graphs,) if isinstance(graphs, FactorGraph) else tuple(graphs)
+        refuse_if_too_large(graphs, dtype, restarts)
+        compiled = graph if isinstance(graph, CompiledGraph) else compile_graphs(graphs)
         single = isinstance(graph, FactorGraph) or (
             isinstance(graph, CompiledGraph) and len(compiled.graphs) == 1
         )

@@ -14,7 +14,8 @@ class Solution:
 
     ``score`` is the sum of log potentials and evidence (natural logarithm), -inf if a hard factor
     is violated. ``bound``, when asked for, is at least the score of any assignment, and ``gap`` is
-    bound - score: at a gap of 0 the assignment is optimal.
+    bound - score: at a gap of 0 the assignment is optimal. Not every model has a possible
+    assignment: look at ``feasible`` first, and at ``impossible`` for a proof that there is none.
     """
 
     graph: FactorGraph
@@ -24,7 +25,7 @@ class Solution:
     bound: float | None
     converged: bool
     iterations: int
-    violated: tuple[str, ...]
+    violated: tuple[str, ...]  # hard factors by name and number, and "evidence of" a variable
 
     @property
     def assignment(self) -> Mapping[str, np.ndarray]:
@@ -33,12 +34,12 @@ class Solution:
 
     @property
     def gap(self) -> float | None:
-        """Bound less score, not below 0 (the two are rounded apart)."""
-        if self.bound is None:
+        """Bound less score, not below 0 (the two are rounded apart).
+
+        Infinite if the assignment is not feasible; None without a bound, or if nothing is possible.
+        """
+        if self.bound is None or self.impossible:
             return None
-        if self.bound == self.score:
-            # Both are -inf if it is proved that nothing is possible.
-            return 0.0
         return max(self.bound - self.score, 0.0)
 
     @property
@@ -47,9 +48,14 @@ class Solution:
         return bool(np.isfinite(self.score))
 
     @property
+    def impossible(self) -> bool:
+        """Whether it is proved that no assignment is feasible."""
+        return self.bound is not None and bool(np.isneginf(self.bound))
+
+    @property
     def optimal(self) -> bool:
-        """Whether the certificate proves the assignment optimal, to 1e-5."""
-        return self.gap is not None and self.gap <= 1e-5
+        """Whether the assignment is feasible and the certificate proves it optimal, to 1e-5."""
+        return self.feasible and self.gap is not None and self.gap <= 1e-5
 
     def __getitem__(self, name: str) -> np.ndarray:
         group = self.graph.group(name)
@@ -65,14 +71,11 @@ class Solution:
 
         The words come from the fields, so they cannot disagree with them.
         """
-        if self.violated:
-            some = ", ".join(self.violated[:3]) + (", ..." if len(self.violated) > 3 else "")
-            state = f"violates {len(self.violated)} hard factors: {some}"
-            state += "; no assignment is possible" if self.bound == -np.inf else ""
-        elif self.bound == -np.inf:
+        if self.impossible:
             state = "no assignment is possible"
-        elif not self.feasible:
-            state = "uses a state that the evidence forbids"
+        elif self.violated:
+            some = ", ".join(self.violated[:3]) + (", ..." if len(self.violated) > 3 else "")
+            state = f"violates {some}"
         elif self.optimal:
             state = "proved optimal"
         elif self.gap is not None:

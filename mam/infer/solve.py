@@ -45,7 +45,7 @@ def solve(
     ([1, 1, 1], 2.5, True)
     """
     chosen = replace(options or Options(), **changes)
-    problem = Problem.of(graph, evidence, chosen.dtype)
+    problem = Problem.of(graph, evidence, chosen.dtype, chosen.restarts)
     messages, beliefs, info = propagate_restarts(problem, chosen)
     decoded = _decoded(problem, [np.asarray(belief) for belief in beliefs])
     if chosen.repair:
@@ -166,7 +166,9 @@ def _certified(problem: Problem, answer: _Answer, options: Options) -> tuple[_An
         )
     found = tuple(np.asarray(values)[None] for values in states)
     better = replace(answer, decoded=answer.decoded.improved(problem, found))
-    return better, np.asarray(bounds)
+    lowest = evaluate.lowest_possible(compiled, problem.scores)
+    impossible = np.asarray(bounds) < lowest - 1e-6 * (1 + np.abs(lowest))
+    return better, np.where(impossible, -np.inf, bounds)
 
 
 @jax.jit
@@ -189,13 +191,7 @@ def _descend(
 
 def _solutions(problem: Problem, answer: _Answer, bounds: np.ndarray | None) -> list[Solution]:
     compiled = problem.compiled
-    _, by_factor = evaluate.score(compiled, problem.scores, answer.decoded.states)
-    violated: list[list[str]] = [[] for _ in compiled.graphs]
-    for block, scores in enumerate(by_factor):
-        for row in np.flatnonzero(np.isneginf(scores[0])):
-            group = compiled.sets[compiled.wiring.parameters[block]]
-            instance, name, index = group.owner(int(compiled.factor_rows[block][row]))
-            violated[instance].append(f"{name}[{index}]")
+    violated = _violated(problem, answer.decoded.states)
     values = compiled.gather([states[0] for states in answer.decoded.states])
     spread = compiled.gather([own[0] for own in answer.decoded.margins])
     ends = np.append(compiled.starts, len(values))
@@ -205,10 +201,36 @@ def _solutions(problem: Problem, answer: _Answer, bounds: np.ndarray | None) -> 
             values[ends[i] : ends[i + 1]],
             spread[ends[i] : ends[i + 1]],
             float(answer.decoded.score[0, i]),
-            None if bounds is None else float(bounds[i]),
+            None if bounds is None else _above(float(bounds[i]), float(answer.decoded.score[0, i])),
             bool(answer.converged[i]),
             int(answer.iterations[i]),
             tuple(sorted(violated[i])),
         )
         for i, graph in enumerate(compiled.graphs)
     ]
+
+
+def _violated(problem: Problem, states: HostStore) -> list[list[str]]:
+    """The names of the hard factors, and of the evidence, that each graph's states break."""
+    compiled = problem.compiled
+    _, by_factor = evaluate.score(compiled, problem.scores, states)
+    violated: list[list[str]] = [[] for _ in compiled.graphs]
+    for block, scores in enumerate(by_factor):
+        for row in np.flatnonzero(np.isneginf(scores[0])):
+            group = compiled.sets[compiled.wiring.parameters[block]]
+            instance, name, index = group.owner(int(compiled.factor_rows[block][row]))
+            violated[instance].append(f"{name}[{index}]")
+    own = [
+        np.take_along_axis(s, k[0][:, None], 1)[:, 0]
+        for s, k in zip(problem.scores, states, strict=True)
+    ]
+    for place in np.flatnonzero(np.isneginf(compiled.gather(own))):
+        instance = int(np.searchsorted(compiled.starts, place, "right")) - 1
+        label = compiled.graphs[instance].label(int(place - compiled.starts[instance]))
+        violated[instance].append(f"evidence of {label}")
+    return violated
+
+
+def _above(bound: float, score: float) -> float:
+    """Lift a bound that lies below its score by no more than rounding; show what lies lower."""
+    return score if score - 1e-9 * (1 + abs(score)) <= bound < score else bound

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from jaxtyping import Float, UInt8
@@ -9,9 +12,11 @@ from PIL import Image
 
 from mam.vision.contours import ContourGrouper
 from mam.vision.curves import CurveGrouper
-from mam.vision.files import model_kind
+from mam.vision.files import find_model, model_kind
 from mam.vision.grouping import Same
 from mam.vision.ink import Ink, describe_strokes, find_ink
+
+_Grouper = TypeVar("_Grouper", ContourGrouper, CurveGrouper)
 
 _STROKE = 5.65  # px, length of the strokes that the contour model knows, as `describe_strokes` says
 _ALIKE = 1.3  # a picture whose strokes are this many times longer or shorter is rescaled
@@ -70,7 +75,7 @@ def _contours(
     scale = _STROKE / length
     if 1 / _ALIKE < scale < _ALIKE:
         scale = 1.0
-    grouper = ContourGrouper.load(model).set_params(bound=bound)
+    grouper = _loaded(ContourGrouper, *_version(model), bound)
     [found] = grouper.predict([_resized(ink.contrast, scale)])
     lines = [(line + 0.5) / scale - 0.5 for line in found.polylines]
     same = None
@@ -86,13 +91,25 @@ def _curves(
     ink: Ink, model: str, bound: bool, markers: Sequence[Sequence[float | int]] | None
 ) -> Drawing:
     """Group continuous lines of any width."""
-    [found] = CurveGrouper.load(model).set_params(bound=bound).predict([ink.mask])
+    [found] = _loaded(CurveGrouper, *_version(model), bound).predict([ink.mask])
     same = None
     if markers is not None:
         same = found.same(np.asarray(markers[0], float), np.asarray(markers[1], float))
     strokes = len(found.group)
     lines = list(found.polylines)
     return Drawing(ink.contrast, lines, strokes, model, "", found.score, found.bound, same=same)
+
+
+def _version(model: str) -> tuple[Path, int]:
+    """The file of a model, and when it was last written."""
+    path = find_model(model).resolve()
+    return path, path.stat().st_mtime_ns
+
+
+@lru_cache(maxsize=8)
+def _loaded(kind: type[_Grouper], path: Path, written: int, bound: bool) -> _Grouper:
+    """A grouper stays loaded: it knows the sizes of the arrays that it compiled for."""
+    return kind.load(path).set_params(bound=bound)
 
 
 def _resized(contrast: UInt8[np.ndarray, "rows cols"], scale: float) -> UInt8[np.ndarray, "_ _"]:

@@ -91,7 +91,8 @@ def score_of(
     """Return the score of an assignment; the assignment is taken to be possible."""
     joins = np.bincount(links.stroke[on].ravel(), minlength=len(presence))
     factors = potentials.termination * (joins == 1).sum() + presence[joins > 0].sum()
-    return float(links.score[on].sum() + factors)
+    # Scores come in single precision; their sum must not end above the bound of the solver.
+    return float(links.score[on].sum(dtype=np.float64) + factors)
 
 
 @jax.tree_util.register_dataclass

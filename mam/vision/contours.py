@@ -228,7 +228,7 @@ class ContourGrouper(Estimator):
         """Bound the optimum by the dual of the formal model."""
         presence = np.full(len(answer.strokes), self.potentials.presence)
         bound = bound_of(answer.links, presence, self.potentials)
-        return replace(answer, bound=max(bound, answer.score))
+        return replace(answer, bound=bound)
 
     def _fitted(self) -> Continuation:
         if self.continuation_ is None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
+from mam.core.programs import forget_old_programs
 from mam.vision.attend import (
     ContourPotentials,
     Links,
@@ -92,6 +93,7 @@ class CurveGrouper(Estimator):
     def predict(self, images: Images) -> list[CurveGrouping]:
         """Group the strands of each mask."""
         continuation = self._fitted()
+        forget_old_programs()
         found: list[CurveGrouping] = []
         for start in range(0, len(images), _BATCH):
             some = images[start : start + _BATCH]
@@ -140,9 +142,7 @@ class CurveGrouper(Estimator):
         mask: Bool[np.ndarray, "rows cols"],
     ) -> CurveGrouping:
         score = score_of(links, on, presence, self.potentials)
-        bound = None
-        if self.bound:
-            bound = max(bound_of(links, presence, self.potentials), score)
+        bound = bound_of(links, presence, self.potentials) if self.bound else None
         group = group_numbers(links.stroke, on, len(strands))
         joined = np.zeros(len(strands), bool)
         joined[links.stroke[on]] = True

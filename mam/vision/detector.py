@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
+from mam.core.programs import forget_old_programs
 from mam.vision.edges import check_picture
 from mam.vision.estimator import Estimator
 from mam.vision.objects.bank import ObjectBank
@@ -138,6 +139,7 @@ class ObjectDetector(Estimator):
         """The best ``copies`` places of every object, those that are there first, by score."""
         if copies < 1:
             raise ValueError(f"copies must be 1 or more, not {copies}")
+        forget_old_programs()
         library = self.library
         check_picture(image)
         scale = scale_to(image.shape, library.model.graphs.config.get("side", self.side))

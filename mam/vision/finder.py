@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Bool, Int
 
+from mam.core.programs import forget_old_programs
 from mam.vision.binary import Images, as_binary, as_states
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.learn import learn_bank
@@ -79,6 +80,7 @@ class ObjectFinder(Estimator):
 
     def search(self, states: Sequence[Int[np.ndarray, "_ _"]]) -> list[Found]:
         """Find candidates in images whose pixels are 1 (ON), -1 (OFF) or 0 (unknown)."""
+        forget_old_programs()
         return search(states, self.library)
 
     def matches(

@@ -20,6 +20,7 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int8
 
+from mam.core.programs import forget_old_programs
 from mam.infer.restarts import seeds
 from mam.vision.binary import Images, as_binary, as_states, padded_batches
 from mam.vision.candidates import PRUNING, Candidates, Pruned, Room, prune
@@ -117,6 +118,7 @@ class Sparsifier(Estimator):
         ``unknown`` tells, by image, which pixels are hidden: covering one costs and gains nothing.
         """
         parts, states = self._checked(), self._states(images, unknown)
+        forget_old_programs()
         found: list[Placements | None] = [None] * len(states)
         size = 1 if jax.default_backend() == "cpu" else _BATCH_ON_ACCELERATOR
         batches = list(padded_batches(states, size, blank=np.int8(0)))

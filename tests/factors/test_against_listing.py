@@ -134,6 +134,8 @@ KINDS = {
         window_case((1, 5), [1, 2, 9]),
         window_case((3, 3), [1]),
         window_case((4, 3), [0, 1, 1], [[2, -1], [0, 3], [-4, 0]]),
+        window_case((5, 5), [4, 5, 2], [[6, 0], [-7, 3], [6, 6]]),
+        window_case((3, 2), [10**9, 10**9, 2**62], [[10**9, 0], [-(10**9), 1], [2**62, -(2**62)]]),
     ],
 }
 CASES = [(kind, i) for kind, cases in KINDS.items() for i in range(len(cases))]

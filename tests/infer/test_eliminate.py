@@ -97,13 +97,26 @@ def test_contradictory_evidence_gives_a_named_infinity() -> None:
     graph, _ = random_models.gates(np.random.default_rng(0), inputs=2)
     solution = exact_solution(graph, {"bit": [np.inf, np.inf], "both": [-np.inf]})
     assert solution.score == -np.inf
-    assert solution.gap == 0
+    assert solution.gap is None and solution.impossible and not solution.optimal
     assert solution.violated == ("and[0]",)
     assert solution["bit"].tolist() == [1, 1]
     assert "no assignment is possible" in solution.explain()
     assert eliminate_sum(graph, {"bit": [np.inf, np.inf], "both": [-np.inf]}) == -np.inf
     with pytest.raises(ValueError, match=r"forbids every state of bit\[0\]"):
         eliminate_max(graph, {"bit": [[-np.inf, -np.inf], [0, 0]]})
+
+
+@pytest.mark.parametrize("scores", [[1e17, -0.5, 0.25], [1e308] * 3])
+def test_scores_beyond_double_precision_are_refused(scores: list[float]) -> None:
+    builder = GraphBuilder()
+    x = builder.variables("x", 3)
+    builder.add("pair", Pairwise.of([x[:2], x[1:]], np.eye(2)))
+    for answer in (exact_solution, eliminate_sum, enumerate_exactly):
+        with pytest.raises(ValueError, match=r"'x' has a score of magnitude"):
+            answer(builder.build(), {"x": scores})
+    builder.add("large", Pairwise.of([x[:2]], [[0, scores[0]], [0, 0]]))
+    with pytest.raises(ValueError, match=r"'large' has a log potential of magnitude"):
+        exact_solution(builder.build())
 
 
 def test_a_solution_is_proved_optimal() -> None:

@@ -36,6 +36,31 @@ def test_marginals_with_hard_factors_and_certain_evidence() -> None:
         np.testing.assert_allclose(result["bit"][i], exact.marginal([int(variable)]), atol=1e-5)
 
 
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6))
+def test_forbidden_states_keep_what_the_others_score(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph, _ = random_models.tree(rng)
+    evidence = {}
+    for group in graph.variables:
+        scores = 5 * rng.normal(size=(group.size, group.states))
+        forbidden = rng.random(scores.shape) < 0.25
+        evidence[group.name] = np.where(forbidden & ~forbidden.all(1)[:, None], -np.inf, scores)
+    exact = enumerate_exactly(graph, evidence)
+    result = marginals(graph, evidence)
+    assert result.log_partition == pytest.approx(exact.log_partition, abs=1e-6)
+    for group in graph.variables:
+        for variable, found in zip(group.ids, result[group.name], strict=True):
+            np.testing.assert_allclose(found, exact.marginal([int(variable)]), atol=1e-6)
+
+
+def test_a_variable_that_must_be_on_keeps_its_score() -> None:
+    builder = GraphBuilder()
+    builder.variables("x", 2)
+    scores = {"x": [[-np.inf, 5.0], [0, 0]]}
+    assert log_partition(builder.build(), scores) == pytest.approx(5 + np.log(2))
+
+
 def test_log_partition_methods() -> None:
     graph, evidence = random_models.tree(np.random.default_rng(4))
     exact = log_partition(graph, evidence, method="exact")

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mam.factors import Or, Pairwise, Table
+from mam.core import memory
+from mam.factors import Or, Pairwise, Table, Window
 from mam.graph import GraphBuilder, compile_graphs
 from mam.infer import Options, enumerate_exactly, solve
 from tests.oracles import random_models
@@ -124,8 +125,28 @@ def test_a_contradiction_is_reported() -> None:
     x = builder.variables("x", 2)
     builder.add("same", Pairwise.of([x], [[0, -np.inf], [-np.inf, 0]]))
     solution = solve(builder.build(), {"x": [np.inf, -np.inf]}, bound=True)
-    assert not solution.feasible
-    assert solution.bound < -1e5
+    assert not solution.feasible and not solution.optimal
+    assert solution.impossible and solution.bound == -np.inf and solution.gap is None
+    assert solution.violated == ("evidence of x[0]",)
+    assert "no assignment is possible" in solution.explain()
+
+
+def test_a_table_without_configurations_is_impossible() -> None:
+    builder = GraphBuilder()
+    x = builder.variables("x", 2)
+    builder.add("none", Table.of([x], [], configurations=[]))
+    solution = solve(builder.build(), bound=True)
+    assert solution.impossible and solution.violated == ("none[0]",)
+
+
+def test_an_infeasible_answer_is_not_optimal() -> None:
+    builder = GraphBuilder()
+    x = builder.variables("x", 2)
+    builder.add("same", Pairwise.of([x], [[0, -np.inf], [-np.inf, 0]]))
+    solution = solve(builder.build(), {"x": [np.inf, -np.inf]})
+    assert not solution.feasible and not solution.optimal and not solution.impossible
+    assert solution.violated == ("evidence of x[0]",)
+    assert "violates evidence of x[0]" in solution.explain()
 
 
 @pytest.mark.parametrize("certain", [np.inf, -np.inf])
@@ -171,6 +192,9 @@ def test_new_evidence_and_new_potentials_need_no_new_structure() -> None:
     assert solve(compiled, {"x": [-9, 0]})["x"].tolist()[0] == 0
     changed = compiled.with_potentials({"pair": [[0, 5], [0, 0]]})
     assert solve(changed)["x"].tolist() == [0, 1]
+    for wrong, said in ((np.nan, "NaN"), (np.inf, "inf")):
+        with pytest.raises(ValueError, match=f"'pair' has {said}"):
+            compiled.with_potentials({"pair": [[0, wrong], [0, 0]]})
 
 
 @pytest.mark.parametrize(
@@ -211,6 +235,43 @@ def test_large_potentials_need_double_precision() -> None:
     with pytest.raises(ValueError, match=r"'pair'.*double"):
         solve(builder.build())
     assert solve(builder.build(), precision="double").score == pytest.approx(5e4)
+
+
+@pytest.mark.parametrize("radius", [4, 10**9])
+def test_a_window_may_lie_beyond_its_grid(radius: int) -> None:
+    builder = GraphBuilder()
+    u, v = builder.variables("u", (), 25), builder.variables("v", (), 25)
+    factors = Window.of([[u, v]], grid=(5, 5), offset=(radius + 2, 0), radius=radius)
+    builder.add("apart", factors)
+    solution = solve(builder.build(), bound=True)
+    assert solution.score == 0 and solution.optimal
+    assert solution["v"] // 5 - solution["u"] // 5 >= 2
+
+
+def test_a_window_out_of_reach_is_impossible() -> None:
+    builder = GraphBuilder()
+    u, v = builder.variables("u", (), 25), builder.variables("v", (), 25)
+    builder.add("apart", Window.of([[u, v]], grid=(5, 5), offset=(9, 0), radius=4))
+    assert solve(builder.build(), bound=True).impossible
+
+
+def test_a_model_beyond_the_memory_is_refused_before_it_is_wired(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    builder = GraphBuilder()
+    builder.add("wide", Table.of([builder.variables("x", 14)], np.zeros((2,) * 14)))
+    monkeypatch.setattr(memory, "free_memory", lambda: 2e7)
+    with pytest.raises(ValueError, match=r"from 8 starts needs about .* GB of memory"):
+        solve(builder.build(), restarts=8)
+    monkeypatch.setattr(memory, "free_memory", lambda: 2e9)
+    assert solve(builder.build(), restarts=8).score == 0
+
+
+def test_a_variable_with_many_states_is_not_padded() -> None:
+    builder = GraphBuilder()
+    builder.variables("x", (), 10**6)
+    compiled = compile_graphs(builder.build())
+    assert compiled.wiring.class_size(0) <= 8
 
 
 def test_an_or_with_many_parents() -> None:

@@ -51,6 +51,8 @@ def test_json_has_the_score_with_all_constants(model: Path) -> None:
         "score",
         "bound",
         "gap",
+        "feasible",
+        "violated",
         "converged",
         "iterations",
         "assignment",
@@ -118,11 +120,17 @@ def test_evidence_is_applied(model: Path) -> None:
 def test_impossible_evidence_is_null(model: Path) -> None:
     path = model.with_name("some.evid")
     path.write_text("2 3 0 2 1")
-    found = answer(model, "--evidence", path)
-    assert found["score"] is None
-    assert found["assignment"][2:] == [1, 0]
-    result = CliRunner().invoke(app, ["solve", str(model), "--evidence", str(path)])
-    assert "no assignment is possible" in result.stdout
+    for method in ("auto", "max-product"):
+        command = ["solve", str(model), "--evidence", str(path), "--method", method, "--bound"]
+        result = CliRunner().invoke(app, [*command, "--json"])
+        found = json.loads(result.stdout)
+        assert result.exit_code == 3
+        assert found["score"] is None and found["gap"] is None
+        assert found["feasible"] is False and found["violated"]
+        assert found["assignment"][2:] == [1, 0]
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 3
+        assert "no assignment is possible" in result.stdout
 
 
 def test_the_summary_can_be_read_and_evidence_beside_is_not_used(model: Path) -> None:

@@ -1,5 +1,7 @@
 """Attention between ends of strokes: the fast path against enumeration and the generic engine."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,6 +17,7 @@ from mam.vision.attend import (
     ContourPotentials,
     Links,
     attend,
+    bound_of,
     contour_model,
     joined_links,
     score_of,
@@ -68,6 +71,15 @@ def test_answers_are_possible_and_no_better_than_the_optimum(
     ends = (2 * links.stroke + links.side)[on].ravel()
     assert len(np.unique(ends)) == len(ends)
     assert score_of(links, on, presence, LONG) <= optimum(links, presence) + 1e-6
+
+
+@given(tangles())
+def test_score_and_bound_are_summed_alike(tangle: tuple[Links, np.ndarray]) -> None:
+    links, presence = tangle
+    single = replace(links, score=(20 * links.score + 0.1).astype(np.float32))
+    on, _ = decide(single, presence)
+    score = score_of(single, on, presence, LONG)
+    assert bound_of(single, presence, LONG) >= score - 1e-9 * (1 + abs(score))
 
 
 def is_forest(links: Links, strokes: int) -> bool:

@@ -58,10 +58,7 @@ class UaiModel:
             raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
         known = dict(observed or {})
         solution, used = self._solution(known, options, method, changes)
-        bound = None
-        if solution.bound is not None:
-            # The two are rounded apart; a bound just below the score would be no bound.
-            bound = self.in_file(max(solution.bound, solution.score))
+        bound = None if solution.bound is None else self.in_file(solution.bound)
         solution = replace(solution, score=self.in_file(solution.score), bound=bound)
         assignment = self.in_file_order(solution.values)
         assignment[list(known)] = list(known.values())

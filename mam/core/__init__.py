@@ -1,0 +1,1 @@
+"""What several rooms need: memory, and programs that XLA compiled."""
