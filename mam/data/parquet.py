@@ -7,6 +7,7 @@ import contextlib
 import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.fs as pa_fs
@@ -157,10 +158,17 @@ def _file_batches(
         rows = []
         for place, number in zip(range(records.num_rows), numbers, strict=False):
             if wanted is None or number in wanted:
-                record = records.slice(place, 1).to_pylist()[0]
+                record = _record(records.slice(place, 1), f"{name}: row {number}")
                 rows.append(from_record(row_type, record, f"{name}: row {number}"))
         if rows:
             yield rows
+
+
+def _record(row: pa.RecordBatch, where: str) -> dict[str, Any]:
+    try:
+        return row.to_pylist()[0]
+    except UnicodeDecodeError as error:
+        raise Damaged(f"{where}: is corrupt ({error})") from None
 
 
 def _groups_with(file: pq.ParquetFile, wanted: set[int] | None) -> dict[int, range]:

@@ -44,7 +44,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         os.replace(fresh, target)
         _sync_folder(target.parent)
     except OSError as error:
-        raise OSError(f"{path}: cannot be written ({_reason(error, fresh)})") from None
+        raise type(error)(f"{path}: cannot be written ({_reason(error, fresh)})") from None
     finally:
         if fresh is not None:
             with contextlib.suppress(OSError):
@@ -64,7 +64,7 @@ def check_writable(path: Path) -> None:
         _mode_of(target)
         _create(target, 0o600).unlink()
     except OSError as error:
-        raise OSError(f"{path}: cannot be written ({_reason(error, None)})") from None
+        raise type(error)(f"{path}: cannot be written ({_reason(error, None)})") from None
 
 
 def left_behind(folder: Path, names: Iterable[str]) -> list[Path]:

@@ -9,8 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from mam.data import StoreConfig, recipe, rows_of, schema_of, select_rows, write_dataset
+from mam.data.make import make_records
 from mam.data.parquet import count_rows
-from mam.data.schema import CurvesRow, to_record
+from mam.data.schema import CurvesRow, PathfinderRow, to_record
 from tests.oracles.flips import outcomes
 
 
@@ -47,6 +48,19 @@ def test_the_row_is_named(tmp_path: Path) -> None:
     assert [row.label for row in select_rows(str(out), [0])] in ([0], [1])
     with pytest.raises(ValueError, match=r"set\.parquet: row 1 or a row soon after.*CRC"):
         select_rows(str(out), [1])
+
+
+def test_text_that_is_none_is_named(tmp_path: Path) -> None:
+    """Other writers' files may have no checksums."""
+    broken = pa.array([b"[[[1, 2, \xff]]]"]).view(pa.string())
+    names = schema_of(PathfinderRow).names
+    made = pa.Table.from_pylist(
+        make_records(recipe("pathfinder", "easy", 0), 0, 1), schema=schema_of(PathfinderRow)
+    )
+    table = made.set_column(names.index("segments"), "segments", broken)
+    pq.write_table(table, tmp_path / "a.parquet", write_statistics=False)
+    with pytest.raises(ValueError, match=r"a\.parquet: row 0: is corrupt .*utf-8"):
+        read(tmp_path / "a.parquet")
 
 
 def test_files_of_other_writers_need_no_checksums(tmp_path: Path) -> None:
