@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from mam import __version__
 from mam.data.lock import locked_file
-from mam.data.whole import left_behind
+from mam.data.whole import left_behind, reason_of
 
 MANIFEST = ".mam-make.json"
 _SHARD = re.compile(r"part-\d{5,}\.parquet")
@@ -47,10 +47,17 @@ class Claim:
         for path in left_behind(self.folder, self.listed()):
             path.unlink()
         about = {"mam": __version__, "recipe": json.loads(recipe), "shards": list(names)}
+        text = json.dumps(about).encode()
         self.manifest.seek(0)
-        self.manifest.truncate()
-        self.manifest.write(json.dumps(about).encode())
-        os.fsync(self.manifest.fileno())
+        if self.manifest.read() == text:
+            return
+        try:
+            self.manifest.seek(0)
+            self.manifest.write(text)
+            self.manifest.truncate()
+            os.fsync(self.manifest.fileno())
+        except OSError as error:
+            raise _unwritable(self.folder, error) from None
 
     def remove(self, names: Sequence[str]) -> None:
         """Remove shards that are no longer needed."""
@@ -72,14 +79,17 @@ def claimed(folder: Path, out: Path) -> Iterator[Claim]:
                 f"{out}: another run is writing it; wait for its end or choose another --out"
             ) from None
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise OSError(f"{folder}: cannot be written to ({reason})") from None
+            raise _unwritable(folder, error) from None
         claim = Claim(folder, manifest)
         try:
             yield claim
         finally:
             if not any((folder / name).exists() for name in claim.listed()):
                 _remove(folder / MANIFEST, manifest)
+
+
+def _unwritable(folder: Path, error: OSError) -> OSError:
+    return OSError(f"{folder}: cannot be written to ({reason_of(error)})")
 
 
 def _remove(path: Path, file: BinaryIO) -> None:

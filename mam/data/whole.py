@@ -44,7 +44,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         os.replace(fresh, target)
         _sync_folder(target.parent)
     except OSError as error:
-        raise type(error)(f"{path}: cannot be written ({_reason(error, fresh)})") from None
+        raise type(error)(f"{path}: cannot be written ({reason_of(error, fresh)})") from None
     finally:
         if fresh is not None:
             with contextlib.suppress(OSError):
@@ -64,7 +64,7 @@ def check_writable(path: Path) -> None:
         _mode_of(target)
         _create(target, 0o600).unlink()
     except OSError as error:
-        raise type(error)(f"{path}: cannot be written ({_reason(error, None)})") from None
+        raise type(error)(f"{path}: cannot be written ({reason_of(error)})") from None
 
 
 def left_behind(folder: Path, names: Iterable[str]) -> list[Path]:
@@ -120,7 +120,8 @@ def _sync_folder(folder: Path) -> None:
             os.close(opened)
 
 
-def _reason(error: OSError, fresh: Path | None) -> str:
+def reason_of(error: OSError, fresh: Path | None = None) -> str:
+    """Why something could not be written; a file other than the fresh one is named."""
     if error.errno == errno.ENOSPC or "No space left" in str(error):
         return "the disk is full"
     about_it = error.filename is None or fresh is None or Path(error.filename) == fresh

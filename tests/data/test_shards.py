@@ -1,10 +1,12 @@
 """One run at a time writes a data set, and touches only what is its own."""
 
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -239,3 +241,36 @@ def test_a_killed_worker_is_reported(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match=r"a worker process was ended.*again to go on"):
         write_dataset(SMALL, 400, tmp_path / "set", StoreConfig(2, 100), kill_a_worker)
+
+
+def test_a_disk_too_full_for_the_manifest_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(file: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("mam.data.shards.os.fsync", full)
+    with pytest.raises(OSError, match=r"set: cannot be written to \(the disk is full\)"):
+        write_dataset(SMALL, 5, tmp_path / "set")
+    assert names(tmp_path / "set") == []
+
+
+def test_many_runs_at_once_end_in_one_whole_file(tmp_path: Path) -> None:
+    """Each run writes it, finds it written, or is refused; locks come and go with the folder."""
+    out, refused = tmp_path / "set.parquet", []
+
+    def run() -> None:
+        for _ in range(20):
+            try:
+                write_dataset(SMALL, 3, out, StoreConfig(shard_rows=1))
+            except OSError as error:
+                refused.append(str(error))
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all("another run is writing it" in text for text in refused)
+    assert names(tmp_path) == ["set.parquet"]
+    assert content(out) == [to_record(make_row(SMALL, k)) for k in range(3)]
