@@ -138,6 +138,10 @@ class Factors(ABC):
     def scores(self, values: np.ndarray) -> np.ndarray:
         """The log potential of each factor at the given states of all variables."""
 
+    def entries(self, states: np.ndarray) -> float:
+        """How many numbers the tables of ``encode`` hold, about."""
+        return 8.0 * float(self.arities().sum())
+
     @abstractmethod
     def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
         """Write all factors as small tables."""

@@ -97,6 +97,9 @@ class Pairwise(Factors):
         first, second = values[self.variables].T
         return self.potentials[self.row, first * self.shape[1] + second]
 
+    def entries(self, states: np.ndarray) -> float:
+        return float(len(self)) * self.potentials.shape[1]
+
     def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
         tables = self.potentials if len(self.potentials) == 1 else self.potentials[self.row]
         network.add(self.variables, tables.reshape(-1, *self.shape))

@@ -188,6 +188,12 @@ class Pattern(Factors):
         fits = (place >= 0) & (counts.any(1) == (values[self.part] == 1))
         return np.where(fits, self.potentials[self.row, np.maximum(place, 0)], -np.inf)
 
+    def entries(self, states: np.ndarray) -> float:
+        groups, joins = self.patterns.groups, 8.0 * len(self.members.values)
+        if groups <= _FEW_GROUPS:
+            return joins + len(self) * 2.0 ** (1 + groups)
+        return joins + 2.0 * len(self) * len(self.patterns) * (1 + groups)
+
     def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
         a, b, either = np.indices((2, 2, 2))
         one = demand((either == (a | b)) & ~((a == 1) & (b == 1)))
@@ -203,7 +209,8 @@ class Pattern(Factors):
         pattern = network.variables(len(self), max(len(rows), 2))
         spare = max(len(rows), 2) - len(rows)
         network.add(pattern[:, None], np.pad(used, ((0, 0), (0, spare)), constant_values=-np.inf))
-        follows = np.pad(np.concatenate([rows.any(1)[:, None], rows], 1), ((0, spare), (0, 0)))
+        some = rows.any(1, keepdims=True)
+        follows = np.pad(np.concatenate([some, rows], 1), ((0, spare), (0, 0)))
         for column, variables in enumerate([self.part, *chosen.T]):
             table = demand(follows[:, column, None] == [False, True])
             network.add(np.stack([pattern, variables], 1), table)

@@ -108,10 +108,10 @@ def rows_in(known: np.ndarray, rows: np.ndarray) -> np.ndarray:
     >>> rows_in(np.array([[0, 1], [1, 1]]), np.array([[1, 1], [0, 0]])).tolist()
     [1, -1]
     """
-    both = np.concatenate([known, rows])
-    sizes = both.max(0, initial=0) + 1
+    both: np.ndarray = np.concatenate([known, rows])
+    sizes = (np.max(both, 0, initial=0) + 1).tolist()
     if np.prod(sizes, dtype=float) < 2.0**62:
-        codes = np.ravel_multi_index(tuple(both.T), tuple(sizes)) if len(both) else both[:, :1]
+        codes = np.asarray(np.ravel_multi_index(tuple(both.T), sizes))
     else:
         codes = np.unique(both, axis=0, return_inverse=True)[1].ravel()
     listed, wanted = codes[: len(known)], codes[len(known) :]

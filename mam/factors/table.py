@@ -162,6 +162,13 @@ class Table(Factors):
         found = self.potentials[self.row, np.maximum(place, 0)]
         return np.where(place < 0, -np.inf, found)
 
+    def entries(self, states: np.ndarray) -> float:
+        shape = states[self.variables].prod(1, dtype=float).max(initial=0.0)
+        listed = float(len(self.configurations))
+        if shape <= max(_DENSE, 2 * listed):
+            return len(self) * shape
+        return len(self) * listed * float(states[self.variables].sum(1).max(initial=0.0))
+
     def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
         if not len(self):
             return

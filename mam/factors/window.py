@@ -147,6 +147,9 @@ class Window(Factors):
         place = second - first - start
         return demand(np.all((place >= 0) & (place < width), 1))
 
+    def entries(self, states: np.ndarray) -> float:
+        return float(len(self)) * (self.grid[0] * self.grid[1]) ** 2
+
     def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
         start, width = self._runs()
         kinds, which = np.unique(np.concatenate([start, width], 1), axis=0, return_inverse=True)

@@ -4,11 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+METHODS = ("auto", "exact", "max-product", "toulbar2")
+
 
 @dataclass(frozen=True)
 class Options:
     """Settings of ``solve``; the defaults are the paper's where it names them."""
 
+    method: str = "auto"  # or "exact", "max-product", "toulbar2": see ``solve``
+    largest_table: int = 1 << 20  # entries that exact methods may give a table; 2^20 take 8 MB
+    seconds: float | int = 10.0  # that toulbar2 gets, where it is installed
     iterations: int = 200  # rounded up to a multiple of 5
     damping: float = 0.5  # new message = damping * old + (1 - damping) * new
     noise: float = 0.01  # scale of the logistic initial messages
@@ -29,6 +34,8 @@ class Options:
             raise ValueError(f"damping must lie in [0, 1), not {self.damping}")
         if self.restarts < 1 or self.iterations < 1 or self.blocks < 1:
             raise ValueError("restarts, iterations and blocks must be at least 1")
+        if self.method not in METHODS:
+            raise ValueError(f"method is one of {', '.join(METHODS)}, not {self.method!r}")
         if self.schedule not in ("parallel", "blocks"):
             raise ValueError(f"schedule is 'parallel' or 'blocks', not {self.schedule!r}")
         if self.precision not in ("single", "double"):
