@@ -13,8 +13,7 @@ import numpy as np
 
 from mam.factors import Factors, Or, Pattern
 from mam.graph import FactorGraph
-from mam.graph.evidence import Evidence
-from mam.models.dense import evidence_scores
+from mam.graph.evidence import Evidence, evidence_scores
 
 # Solvers take tables over up to this many variables whole, others as lists.
 MOST_WHOLE = 3

@@ -11,8 +11,7 @@ import numpy as np
 
 from mam.graph import FactorGraph
 from mam.graph.evidence import Evidence
-from mam.models.auxiliary import MOST_WHOLE, Function, Network
-from mam.models.dense import labels
+from mam.infer.toulbar.auxiliary import MOST_WHOLE, Function, Network
 
 # toulbar2 counts costs in whole numbers up to 5e17; their sum stays well below.
 _MOST_COST = 1e16
@@ -50,7 +49,7 @@ def to_toulbar2(graph: FactorGraph, evidence: Evidence | None = None) -> tuple[A
         shift - float(f.scores.min()) if len(f.scores) else math.inf
         for shift, f in zip(shifts, network.functions, strict=True)
     ]
-    names = labels(graph)
+    names = graph.labels()
     names += [f"auxiliary {i}" for i in range(len(network.states) - len(names))]
     decoder = Decoder(len(graph.states), math.fsum(s for s in shifts if math.isfinite(s)))
     if not all(map(math.isfinite, spreads)):

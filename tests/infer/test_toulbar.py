@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mam.factors import Or, Pairwise, Pattern, PatternSet, Table
 from mam.graph import FactorGraph, GraphBuilder
-from mam.models.toulbar import solve_with_toulbar2, to_toulbar2
+from mam.infer.toulbar import solve_with_toulbar2, to_toulbar2
 from tests.models.graphs import (
     all_scores,
     every_assignment,
