@@ -13,6 +13,7 @@ from tempfile import TemporaryFile
 import numpy as np
 import pytest
 
+from mam.infer import enumerate_exactly
 from mam.infer.toulbar import Answer, Network, process, solve_in_process, solve_many
 from mam.infer.toulbar.costs import Costs
 from tests.models.graphs import factor_scores
@@ -49,7 +50,7 @@ def true_score(values: np.ndarray) -> float:
 def check_incomplete(answer: Answer) -> None:
     assert not answer.proved and answer.values is not None
     score = true_score(answer.values)
-    assert score == pytest.approx(answer.score, abs=1e-6)
+    assert score == pytest.approx(answer.score, abs=1e-9)
     assert score < answer.bound < 1.1 * score
 
 
@@ -136,7 +137,7 @@ def test_the_child_ends_when_its_pipe_is_closed() -> None:
     costs = Costs.of(HARD)
     assert costs is not None
     with TemporaryFile() as data, TemporaryFile() as said:
-        costs.write(data)
+        costs.write(data, 3)
         data.seek(0)
         with process._worker(data, said) as child:
             assert soon(lambda: os.fstat(said.fileno()).st_size > 0)
@@ -145,21 +146,49 @@ def test_the_child_ends_when_its_pipe_is_closed() -> None:
             assert child.wait(10) == -signal.SIGIO
 
 
-def test_a_child_that_fails_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A script that stands in for the worker."""
     script = tmp_path / "worker.py"
-    script.write_text("1 / 0")
     monkeypatch.setattr(process, "_WORKER", script)
+    return script
+
+
+def test_a_child_that_fails_is_an_error(worker: Path) -> None:
+    worker.write_text("1 / 0")
     with pytest.raises(RuntimeError, match="failed with code 1: ZeroDivisionError"):
         solve_in_process(EASY, 10)
 
 
-def test_a_child_that_is_killed_is_no_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+FALSE = {"values": [0] * 25, "cost": 0.0, "bound": 0.0, "stopped": False}
+
+
+@pytest.mark.parametrize(
+    ("code", "seconds"),
+    [
+        ("import os; os.kill(os.getpid(), 9)", 10.0),
+        ("import time; time.sleep(60)", 0.5),
+        (f"import json; print(json.dumps({FALSE}))", 10.0),
+    ],
+    ids=["crashed", "stuck", "lied"],
+)
+def test_a_child_that_does_not_answer_leaves_the_networks_open(
+    worker: Path, code: str, seconds: float
 ) -> None:
-    script = tmp_path / "worker.py"
-    script.write_text("import os; os.kill(os.getpid(), 9)")
-    monkeypatch.setattr(process, "_WORKER", script)
-    assert not solve_in_process(EASY, 10).proved
+    worker.write_text(code)
+    start = time.monotonic()
+    answers = solve_many([EASY, EASY], seconds)
+    assert time.monotonic() - start < seconds + 2
+    assert all(answer.values is None and not answer.proved for answer in answers)
+
+
+@pytest.mark.parametrize("seed", [10622, 31268])
+def test_networks_at_which_toulbar2_crashes_are_solved_all_the_same(seed: int) -> None:
+    """Version 1.4.0 does, if it may eliminate variables with two neighbours."""
+    graph, evidence = random_models.medley(np.random.default_rng(seed))
+    answers = solve_many([EASY, Network.of(graph, evidence), EASY], 20)
+    assert all(answer.proved for answer in answers)
+    assert answers[1].score == pytest.approx(enumerate_exactly(graph, evidence).score)
 
 
 def test_the_worker_loads_little() -> None:

@@ -18,9 +18,8 @@ _BOUND = re.compile(r"(?:bounds|gap): \[([^,\s]+),|[Dd]ual bound: (\S+)")
 class Answer:
     """The best assignment of a network that was found, and what is proved about it.
 
-    toulbar2 counts in whole numbers. ``score`` is rounded like them: evaluate ``values`` for the
-    true one, which lies within ``resolution``. ``bound`` is never exceeded by a true score. A
-    proved assignment is optimal to within the resolution.
+    ``score`` is that of the values, and ``bound`` is exceeded by no score. toulbar2 counts in whole
+    numbers: a proved assignment is optimal to within the ``resolution``.
     """
 
     values: np.ndarray | None  # the state of each variable, auxiliary ones included
@@ -50,12 +49,17 @@ class Answer:
         least = max(0.0, min(report["bound"], report["cost"]))
         return cls(
             values,
-            costs.score(report["cost"]),
+            -math.inf if values is None else costs.score(costs.cost(values)),
             costs.score(least) + costs.resolution,
             not report["stopped"],
             costs.resolution,
             seconds,
         )
+
+    @classmethod
+    def unknown(cls, costs: Costs, seconds: float = 0.0) -> "Answer":
+        """Say of a network what is known without toulbar2."""
+        return cls.told(costs, "", seconds)
 
     @classmethod
     def told(cls, costs: Costs, said: str, seconds: float) -> "Answer":

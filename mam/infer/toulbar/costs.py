@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -62,10 +62,28 @@ class Costs:
         """Return the score, in natural logarithms, that belongs to a cost."""
         return self.offset - cost
 
-    def write(self, file: BinaryIO) -> None:
-        """Append a line of JSON, which says how long the arrays are, and the arrays."""
+    def cost(self, values: np.ndarray) -> float:
+        """Return the cost of an assignment, not rounded; inf if it is impossible."""
+        arrays = self.arrays
+        variable, first = (np.cumsum(arrays[n]) - arrays[n] for n in ("arities", "counts"))
+        total = 0.0
+        for arity in range(1, MOST_WHOLE + 1):
+            rows = np.flatnonzero((arrays["arities"] == arity) & (arrays["listed"] == 0))
+            place = np.zeros(len(rows), np.int64)
+            for k in range(arity):
+                scope = arrays["scopes"][variable[rows] + k]
+                place = place * arrays["states"][scope] + values[scope]
+            total += float(arrays["costs"][first[rows] + place].sum())
+        return total + sum(_listed_costs(arrays, values, variable, first))
+
+    def write(self, file: BinaryIO, eliminate: int) -> None:
+        """Append a line of JSON, with settings and the lengths of the arrays, and the arrays.
+
+        toulbar2 may eliminate variables with up to ``eliminate`` neighbours while it searches.
+        """
         lengths = {name: len(array) for name, array in self.arrays.items()}
-        file.write(json.dumps({"digits": self.digits, "lengths": lengths}).encode() + b"\n")
+        head = {"digits": self.digits, "eliminate": eliminate, "lengths": lengths}
+        file.write(json.dumps(head).encode() + b"\n")
         for array in self.arrays.values():
             file.write(array.tobytes())
 
@@ -90,6 +108,20 @@ def _arrays(states: list[int], shifted: list[tuple[Function, float]]) -> dict[st
         "cases": _joined((function.cases.ravel() for function in lists), np.int64),
         "costs": _joined(costs, np.float64),
     }
+
+
+def _listed_costs(
+    arrays: dict[str, np.ndarray], values: np.ndarray, variable: np.ndarray, first: np.ndarray
+) -> Iterator[float]:
+    """Yield the costs of the functions that are lists; their variables and costs start there."""
+    case = 0
+    for row in np.flatnonzero(arrays["listed"]):
+        arity, count = int(arrays["arities"][row]), int(arrays["counts"][row])
+        own = values[arrays["scopes"][variable[row] : variable[row] + arity]]
+        cases = arrays["cases"][case : case + arity * count].reshape(count, arity)
+        found = np.flatnonzero((cases == own).all(1))
+        yield float(arrays["costs"][first[row] + found[0]]) if found.size else math.inf
+        case += arity * count
 
 
 def _as_list(function: Function) -> bool:

@@ -22,7 +22,11 @@ _PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
 
 def build(
-    arrays: Mapping[str, Any], digits: int, names: Sequence[str] | None = None, verbose: int = -1
+    arrays: Mapping[str, Any],
+    digits: int,
+    names: Sequence[str] | None = None,
+    eliminate: int = 3,
+    verbose: int = -1,
 ) -> Any:
     """Return a ``pytoulbar2.CFN`` of the arrays that ``Costs`` describes.
 
@@ -35,6 +39,7 @@ def build(
     # A network without a solution leaves best-first search off for all later ones, and without it
     # toulbar2 tells no bound, so that an optimum would look unproved.
     cfn.Option.hbfs = 1
+    cfn.Option.elimDegree = eliminate
     states = arrays["states"].tolist()
     for name, count in zip(names or map(str, range(len(states))), states, strict=True):
         cfn.AddVariable(name, range(count))
@@ -62,8 +67,8 @@ def _functions(arrays: Mapping[str, Any]) -> Iterator[tuple[list, list | None, l
         yield scope, [flat[i : i + arity] for i in range(0, len(flat), arity)], costs
 
 
-def read(file: BinaryIO) -> tuple[dict[str, array], int] | None:
-    """Return the arrays and digits of the next network; None after the last."""
+def read(file: BinaryIO) -> tuple[dict[str, array], int, int] | None:
+    """Return arrays, digits and degree of elimination of the next network; None after the last."""
     line = file.readline()
     if not line:
         return None
@@ -71,10 +76,10 @@ def read(file: BinaryIO) -> tuple[dict[str, array], int] | None:
     arrays = {name: array("d" if name == "costs" else "q") for name in head["lengths"]}
     for name, length in head["lengths"].items():
         arrays[name].fromfile(file, length)
-    return arrays, head["digits"]
+    return arrays, head["digits"], head["eliminate"]
 
 
-def solve(arrays: Mapping[str, Any], digits: int) -> dict[str, Any]:
+def solve(arrays: Mapping[str, Any], digits: int, eliminate: int) -> dict[str, Any]:
     """Solve a network: the best states or None, their cost, the bound, and whether it was stopped.
 
     Not stopped and without states, the network is impossible.
@@ -83,7 +88,7 @@ def solve(arrays: Mapping[str, Any], digits: int) -> dict[str, Any]:
 
     try:
         # At level 0 it tells its solutions and bounds as it finds them.
-        cfn = build(arrays, digits, verbose=0)
+        cfn = build(arrays, digits, eliminate=eliminate, verbose=0)
     except pytoulbar2.pytb2.Contradiction:
         return {"values": None, "cost": math.inf, "bound": math.inf, "stopped": False}
     try:
