@@ -67,6 +67,7 @@ class SolveMethod(StrEnum):
     auto = "auto"
     exact = "exact"
     max_product = "max-product"
+    toulbar2 = "toulbar2"
 
 
 @app.command("solve")

@@ -5,9 +5,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mam.factors.limits import check_magnitude, limit, magnitudes
-from mam.graph.model import VariableGroup
+from mam.graph.model import FactorGraph, VariableGroup
 
 Evidence = Mapping[str, object]
+
+
+def evidence_scores(graph: FactorGraph, evidence: Evidence | None) -> dict[str, np.ndarray]:
+    """Return log scores ``(variables, states)`` of each group that has variables and evidence."""
+    groups = {name: graph.group(name) for name in evidence or {}}
+    return {
+        name: group_scores(group, (evidence or {})[name])
+        for name, group in groups.items()
+        if group.size
+    }
 
 
 def as_difference(scores: np.ndarray, dtype: type) -> np.ndarray:

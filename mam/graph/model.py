@@ -76,6 +76,10 @@ class FactorGraph:
         starts = [group.start for group in self.variables]
         return self.variables[int(np.searchsorted(starts, variable, "right")) - 1].label(variable)
 
+    def labels(self) -> list[str]:
+        """Return the names of all variables."""
+        return [group.label(int(v)) for group in self.variables for v in group.ids.ravel()]
+
     def variable(self, label: str | int | np.integer) -> int:
         """Return the number of a variable from its label, such as ``x`` or ``x[1, 2]``."""
         if not isinstance(label, str):

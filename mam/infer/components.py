@@ -13,16 +13,15 @@ from scipy.sparse.csgraph import connected_components
 
 from mam.core.memory import TooLarge
 from mam.factors import Ragged
-from mam.factors.network import NetworkBuilder, Tables
+from mam.factors.network import Tables
 from mam.graph import GraphUnion, Scores
 from mam.infer.condition import Conditioned, condition
+from mam.infer.network import write_network
 from mam.infer.order import Order, best_order
 from mam.infer.rounds import NEVER, Round, Rounds, plan_rounds
 
-# Entries of the largest table, of the factors' own tables, and of all tables that are kept:
-# 8 MB, 256 MB and 512 MB in double precision.
+# Entries of the largest table, and of all tables that are kept: 8 MB and 512 MB.
 LARGEST_TABLE = 1 << 20
-_MOST_WRITTEN = 1 << 25
 _MOST_ENTRIES = 1 << 26
 # Components up to this many variables get a second, slower planner when the first one fails.
 _WORTH_PLANNING = 5000
@@ -58,24 +57,16 @@ def split(
 ) -> Split:
     """Cut the graphs at what is certain, find the components, and plan their elimination."""
     union.check_potentials(np.float64)
-    builder = NetworkBuilder(union.states)
-    for some in scores:
-        builder.add(some.variables[:, None], some.values)
-    unwritten = []
-    for group in union.sets:
-        if group.factors.entries(union.states) > _MOST_WRITTEN:
-            unwritten.append(group.factors.scopes())
-        else:
-            group.factors.encode(union.states, builder)
-    whole = builder.build()
+    whole, unwritten = write_network(union, scores)
+    large = [factors.scopes() for factors in unwritten]
     network = condition(whole)
     free = network.fixed < 0
     pairs = [_stars(some.scopes) for some in network.tables]
-    pairs += [np.stack([s.values, s.values[s.offsets[s.row_of_value]]], 1) for s in unwritten]
+    pairs += [np.stack([s.values, s.values[s.offsets[s.row_of_value]]], 1) for s in large]
     component = _components(free, pairs)
     graph = _graph_of(union, whole.tables, len(network.states))
     blocked = np.zeros(int(component.max(initial=-1)) + 1, bool)
-    for scopes in unwritten:
+    for scopes in large:
         own = component[scopes.values]
         blocked[own[own >= 0]] = True
     plan, refusal = _plan(network, component, graph, blocked, largest)

@@ -52,7 +52,7 @@ def plan_rounds(
     >>> int(plan.left.max()) < 15
     True
     """
-    size = np.log2(states.astype(float))
+    size, most = np.log2(states.astype(float)), np.log2(largest) + 1e-9
     alive = component >= 0
     graph = _Neighbours.of(scopes, len(states), alive)
     tier = np.full(int(component.max(initial=-1)) + 1, _CHEAP)
@@ -64,8 +64,8 @@ def plan_rounds(
         lowest = np.full(len(tier), np.inf)
         np.minimum.at(lowest, component[alive], cost[alive])
         tier = np.maximum(tier, lowest)
-        alive &= tier[component] <= np.log2(largest) + 1e-9
-        ready = alive & (cost <= tier[component] + 1e-9)
+        alive &= lowest[component] <= most
+        ready = alive & (cost <= np.minimum(tier[component] + 1e-9, most))
         chosen = graph.least(np.lexsort((_shuffled(local), cost)), ready)
         if not len(chosen):
             break

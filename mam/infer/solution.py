@@ -62,7 +62,7 @@ class Solution:
         """
         if not (self.optimal or self.impossible):
             return None
-        return "bound" if "max-product" in self.ways or not self.ways else "exact"
+        return "bound" if "max-product" in self.ways else "exact"
 
     @property
     def optimal(self) -> bool:

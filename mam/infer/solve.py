@@ -12,6 +12,7 @@ from mam.core.programs import forget_old_programs
 from mam.graph import CompiledGraph, FactorGraph, GraphUnion, Scores, union_scores
 from mam.graph.evidence import Evidence
 from mam.infer.eliminate import Eliminated, eliminate
+from mam.infer.hard import solve_rest
 from mam.infer.maxproduct import max_product
 from mam.infer.options import Options
 from mam.infer.rest import Rest, leftovers
@@ -37,8 +38,11 @@ def solve(
     method is
 
     - "auto": evidence and hard constraints cut the graph into components; trees and components of
-      small width are solved exactly, by elimination, the others by max-product;
-    - "exact": the same, but ``TooLarge``, a ``ValueError``, if something is left over;
+      small width are solved exactly, by elimination. Others go to toulbar2, where it is installed
+      (for ``seconds`` in all, a tenth of it without ``bound``), and what it cannot prove in that
+      time to max-product;
+    - "exact": elimination alone; ``TooLarge``, a ``ValueError``, if something is left over;
+    - "toulbar2": elimination and toulbar2;
     - "max-product": messages alone, on the whole graph.
 
     >>> from mam.factors import Pairwise
@@ -84,10 +88,7 @@ def _by_components(
             f"this model cannot be solved exactly: {found.split.refusal}; method='auto' would "
             f"solve {len(rest)} of its components by max-product"
         )
-    answers: list[Solution] = []
-    if rest:
-        answers = max_product([r.graph for r in rest], [r.evidence for r in rest], options)
-    return _assembled(found, scores, rest, answers)
+    return _assembled(found, scores, rest, solve_rest(rest, options))
 
 
 def _assembled(

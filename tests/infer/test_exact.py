@@ -12,7 +12,7 @@ from mam.factors import And, Or, Pairwise, Pattern, Table, Window
 from mam.graph import FactorGraph, GraphBuilder, GraphUnion, compile_graphs, union_scores
 from mam.infer import TooLarge, enumerate_exactly, log_partition, marginals, solve
 from mam.infer.eliminate import eliminate
-from mam.models.toulbar import solve_with_toulbar2
+from mam.infer.toulbar import solve_with_toulbar2
 from tests.infer.test_compilations import compilations
 from tests.oracles import random_models
 
