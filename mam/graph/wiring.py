@@ -1,5 +1,7 @@
 """The compiled wiring: padded index lists in both directions, nothing but gathers.
 
+``contract.py`` says what a wiring promises to the solvers, and checks it.
+
 Variables are sorted into classes by their number of states, and inside a class by the bucket of
 their degree. The messages of a class live in one flat store, port after port; ``slots`` lists for
 each variable where its messages stand, ``index`` for each edge which variable it leads to. An index
