@@ -6,18 +6,22 @@ tables small and leave the score of every assignment as it is.
 """
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import singledispatch
 
 import numpy as np
 
-from mam.factors import Factors, Or, Pattern
+from mam.factors import Choice, Factors, Or, Pattern
 from mam.graph import FactorGraph
 from mam.graph.evidence import Evidence
 from mam.models.dense import evidence_scores
 
 # Solvers take tables over up to this many variables whole, others as lists.
 MOST_WHOLE = 3
+# A variable that says which member of a list is ON meets each in a table of twice its states, so
+# that tables grow with the square of the list: up to here they stay below 1 MB.
+MOST_SELECTED = 256
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,21 @@ def _encode_or(factors: Or, factor: int, states: np.ndarray, network: Network) -
 
 
 @encode.register
+def _encode_choice(factors: Choice, factor: int, states: np.ndarray, network: Network) -> None:
+    """A variable for the member that is ON; of a long list, for stretches of it first."""
+    waiting = deque(int(v) for v in factors.members[factor])
+    while len(waiting) > MOST_SELECTED:
+        stretch = [waiting.popleft() for _ in range(MOST_SELECTED)]
+        joined = network.variable(2)
+        choices = np.arange(len(stretch) + 1)
+        network.demand((_select(stretch, network), joined), (choices > 0)[:, None] == [False, True])
+        waiting.append(joined)
+    scores = np.zeros(len(waiting) + 1)
+    scores[0] = factors.potentials[factors.row[factor], 0]
+    network.add((_select(waiting, network),), scores)
+
+
+@encode.register
 def _encode_pattern(factors: Pattern, factor: int, states: np.ndarray, network: Network) -> None:
     """A variable for the pattern, and one a group for the member that is ON (0: none)."""
     rows = factors.patterns.dense()
@@ -107,8 +126,15 @@ def _encode_pattern(factors: Pattern, factor: int, states: np.ndarray, network: 
     )
     for k in range(factors.patterns.groups):
         members = factors.members[factor * factors.patterns.groups + k]
-        selected = network.variable(len(members) + 1)
         choices = np.arange(len(members) + 1)
-        network.demand((pattern, selected), rows[:, k, None] == (choices > 0))
-        for j, member in enumerate(members):
-            network.demand((selected, int(member)), (choices == j + 1)[:, None] == [False, True])
+        network.demand((pattern, _select(members, network)), rows[:, k, None] == (choices > 0))
+
+
+def _select(members: Iterable, network: Network) -> int:
+    """Add a variable for the member that is ON, counted from 1; 0 says that none is."""
+    listed = list(members)
+    selected = network.variable(len(listed) + 1)
+    choices = np.arange(len(listed) + 1)
+    for j, member in enumerate(listed):
+        network.demand((selected, int(member)), (choices == j + 1)[:, None] == [False, True])
+    return selected

@@ -6,13 +6,19 @@ import jax
 import numpy as np
 import pytest
 
-from mam.factors import And, Or, Pairwise, Pattern, PatternSet, Ragged, Table, Window
+from mam.factors import And, Choice, Or, Pairwise, Pattern, PatternSet, Ragged, Table, Window
 from mam.graph import GraphBuilder, compile_graphs
 
 
 def chain(size: int) -> GraphBuilder:
     builder = GraphBuilder()
     builder.variables("x", size)
+    return builder
+
+
+def three() -> GraphBuilder:
+    builder = GraphBuilder()
+    builder.variables("x", 2, states=3)
     return builder
 
 
@@ -68,6 +74,12 @@ def test_labels_and_numbers() -> None:
         (lambda: Or.of([[0]], [1, 2]), "2 children"),
         (lambda: Or.of([[0]], [1], pi01=np.array([0.1, 0.2])), "2 values"),
         (lambda: And.of([[0, 1]], [2, 3]), "2 outputs"),
+        (lambda: Choice.of([0, 1]), "one flat list"),
+        (lambda: Choice.of(np.zeros((2, 2, 2), int)), r"shape \(2, 2, 2\)"),
+        (lambda: Choice.of([[0], []]), "choice 1 has no members"),
+        (lambda: Choice.of([[0], [1]], optional=[True]), "1 values of optional for 2 lists"),
+        (lambda: Choice.of([[0]], optional=np.array([2])), "True or False"),
+        (lambda: three().add("f", Choice.of([[0, 1]])), "variable 0 of a choice has 3 states"),
         (lambda: Window.of([[0, 1]], grid=(0, 3), radius=1), "grid"),
         (lambda: Window.of([[0, 1]], grid=(3, 3), radius=-1), "negative"),
         (lambda: chain(2).add("f", Window.of([[0, 1]], grid=(3, 3), radius=1)), "needs 9"),
@@ -88,6 +100,19 @@ def test_labels_and_numbers() -> None:
 def test_mistakes_are_named(make: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_list_over_many_variables_is_one_port_and_little_padding() -> None:
+    # With a port a variable the program was 30 times as long, and the padding 4,096 rows of 900.
+    size = 30
+    builder = GraphBuilder()
+    x = builder.variables("x", (size, size))
+    one = np.eye(size, dtype=int)
+    both = np.concatenate([x, x.T])
+    builder.add("one", Table.of(both, np.zeros(size), configurations=one))
+    wiring = compile_graphs(builder.build()).wiring
+    assert [port.index.shape[1] for ports in wiring.ports for port in ports] == [size]
+    assert wiring.ports[0][0].index.shape[0] <= 4 * len(both)
 
 
 def test_a_root_with_thousands_of_groups_fits() -> None:
