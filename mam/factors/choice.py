@@ -7,9 +7,9 @@ r"""One of several: exactly one of some binary variables is ON, or at most one.
     -\infty & \text{otherwise}
     \end{cases}
 
-with :math:`u = -\infty` where one must be ON and :math:`u = 0` where none may be. A member that is ON
-leaves the others OFF, so its message is minus the best of ``u`` and the other members: two numbers
-for a whole list, however long it is.
+with :math:`u = -\infty` where one must be ON and :math:`u = 0` where none may be. A member that is
+ON leaves the others OFF, so its message is minus the best of ``u`` and the other members: two
+numbers for a whole list, however long it is.
 """
 
 from collections.abc import Hashable, Sequence

@@ -99,11 +99,12 @@ class Table(Factors):
         return replace(self, variables=self.variables + offset)
 
     def key(self, states: np.ndarray) -> Hashable:
-        shapes = np.unique(states[self.variables], axis=0)
-        if len(shapes) > 1:
-            raise ValueError(f"a group of tables joins variables of different states: {shapes}")
+        shapes = states[self.variables]
         if not len(shapes):
             return ()
+        if (shapes != shapes[0]).any():
+            shapes = np.unique(shapes, axis=0)
+            raise ValueError(f"a group of tables joins variables of different states: {shapes}")
         shape = tuple(int(n) for n in shapes[0])
         bad = np.any((self.configurations < 0) | (self.configurations >= shape), axis=1)
         if bad.any():
@@ -210,9 +211,7 @@ class TableBlock(Block):
     def _added(self, incoming: Messages) -> Array:
         """What each variable's message adds to each configuration: (factors, cases, arity)."""
         pieces = []
-        for message, listed, states in zip(
-            incoming, self.configurations, self.states, strict=True
-        ):
+        for message, listed, states in zip(incoming, self.configurations, self.states, strict=True):
             column = np.arange(listed.shape[1])
             pieces.append(as_scores(message, states)[:, column, listed])
         return jnp.concatenate(pieces, -1)

@@ -42,12 +42,27 @@ def test_a_million_edges_build_in_two_seconds() -> None:
     assert best < 2.0
 
 
+def test_adding_a_group_costs_what_is_added() -> None:
+    def seconds(count: int) -> float:
+        builder = GraphBuilder()
+        start = time.perf_counter()
+        for i in range(count):
+            x = builder.variables(f"x{i}", 2)
+            builder.add(f"f{i}", Pairwise.of([x], np.eye(2)))
+        return time.perf_counter() - start
+
+    short, long = (min(seconds(count) for _ in range(3)) for count in (300, 3000))
+    assert long < 30 * short  # ten times the work; it was a hundred times and more
+    assert long < 3
+
+
 def test_labels_and_numbers() -> None:
     builder = GraphBuilder()
     builder.variables("a", (2, 3))
     builder.variables("b")
     graph = builder.build()
     assert graph.label(4) == "a[1, 1]" and graph.label(6) == "b"
+    assert builder["a[1, 1]"] == 4 and builder["b"] == 6
     assert graph.variable("a[1, 1]") == 4 and graph.variable("b") == 6
     for wrong in ("a", "a[9, 9]", "a[x]", "b[0]"):
         with pytest.raises(ValueError, match="names no single variable"):
@@ -62,6 +77,10 @@ def test_labels_and_numbers() -> None:
         (lambda: chain(2).variables("x"), "already"),
         (lambda: chain(2).variables("y", -1), "negative shape"),
         (lambda: chain(2).variables("y", states=1), "at least 2 states"),
+        (lambda: chain(2).variables("y", 10**13), "'y' would make 1e"),
+        (lambda: chain(2).variables("y", (10**10, 10**10)), "'y' would make 1e"),
+        (lambda: chain(2).variables("y", 1, states=10**12), "'y' with 1 x 1e.* GB of memory"),
+        (lambda: chain(2)["x[2]"], r"'x\[2\]' names no single variable"),
         (lambda: chain(2)["z"], "there is no variable 'z'"),
         (lambda: chain(2).add("f", Pairwise.of([[0, 7]], np.eye(2))), "variable 7"),
         (lambda: chain(2).add("f", Pairwise.of([[0, 0]], np.eye(2))), r"x\[0\] twice"),
