@@ -1,7 +1,7 @@
 """Sizes that a graph can have, checked before anything is allocated."""
 
 import math
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,15 +13,13 @@ _MOST_VARIABLES = 2**31 - 1
 _WORTH_ASKING = 1_000_000
 
 
-def checked_shape(
-    name: str, shape: int | Sequence[int], states: int, before: int = 0
-) -> tuple[int, ...]:
+def checked_shape(name: str, shape: Any, states: int, before: int = 0) -> tuple[int, ...]:
     """Return the shape of a group of variables; refuse what is no size or cannot be held.
 
     >>> checked_shape("x", 3, 2)
     (3,)
     """
-    axes = (shape,) if np.ndim(shape) == 0 else tuple(shape)  # pyright: ignore[reportArgumentType]
+    axes = tuple(shape) if np.ndim(shape) else (shape,)
     if not all(isinstance(n, int | np.integer) for n in (*axes, states)):
         raise ValueError(
             f"variable {name!r} needs whole numbers as shape and states, not {shape!r}, {states!r}"

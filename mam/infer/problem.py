@@ -56,16 +56,18 @@ def graphs_of(graph: object) -> tuple[FactorGraph, ...]:
     """Return the graphs of what was given to solve; refuse anything else by what it is."""
     if isinstance(graph, CompiledGraph):
         return graph.graphs
+    if isinstance(graph, Iterable) and not isinstance(graph, str):
+        return tuple(_one_graph(each) for each in graph)
+    return (_one_graph(graph),)
+
+
+def _one_graph(graph: object) -> FactorGraph:
     if isinstance(graph, FactorGraph):
-        return (graph,)
-    listed = list(graph) if isinstance(graph, Iterable) and not isinstance(graph, str) else [graph]
-    for one in listed:
-        if not isinstance(one, FactorGraph):
-            what = "None" if one is None else f"a {type(one).__name__}"
-            hint = "; call build() first" if hasattr(one, "build") else ""
-            hint = "; give its .graph" if hasattr(one, "graph") else hint
-            raise ValueError(f"a graph is wanted, not {what}{hint}")
-    return tuple(listed)
+        return graph
+    what = "None" if graph is None else f"a {type(graph).__name__}"
+    hint = "; call build() first" if hasattr(graph, "build") else ""
+    hint = "; give its .graph" if hasattr(graph, "graph") else hint
+    raise ValueError(f"a graph is wanted, not {what}{hint}")
 
 
 def decode(beliefs: Sequence[np.ndarray]) -> list[np.ndarray]:
