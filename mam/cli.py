@@ -65,8 +65,9 @@ class SolveMethod(StrEnum):
     """How ``mam solve`` may answer."""
 
     auto = "auto"
-    elimination = "elimination"
+    exact = "exact"
     max_product = "max-product"
+    toulbar2 = "toulbar2"
 
 
 @app.command("solve")
@@ -74,7 +75,7 @@ def _solve(
     file: Annotated[Path, typer.Argument(help="A model in the UAI format.")],
     evidence: Annotated[Path | None, typer.Option(help="Observed states, in UAI format.")] = None,
     method: Annotated[
-        SolveMethod, typer.Option(help="auto is elimination where its tables are small.")
+        SolveMethod, typer.Option(help="auto is exact wherever that is cheap.")
     ] = SolveMethod.auto,
     bound: Annotated[bool, typer.Option("--bound", help="Bound the optimum from above.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

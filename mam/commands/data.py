@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mam.commands.ending import ends_on_request
 from mam.commands.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def _write(recipe: "Recipe", count: int, out: Path, workers: int, shard_rows: in
     from mam.data import StoreConfig, write_dataset
 
     start = time.perf_counter()
-    with progress_bar(f"making {recipe.kind}", count) as advance:
+    with ends_on_request(), progress_bar(f"making {recipe.kind}", count) as advance:
         write_dataset(recipe, count, out, StoreConfig(workers, shard_rows), advance)
     spent = time.perf_counter() - start
     typer.echo(f"{out}: {count} rows, {spent:.1f} s, {count / spent:.1f} rows/s")
@@ -150,14 +151,15 @@ def look(
 ) -> None:
     """Draw a contact sheet of some rows."""
     from mam.data import encode_png, select_rows
-    from mam.data.whole import check_folder, write_whole
+    from mam.data.outputs import check_outputs
+    from mam.data.whole import write_whole
     from mam.show.sheet import contact_sheet, row_panels
 
     try:
         wanted = [int(part) for part in rows.split(",") if part.strip()]
     except ValueError:
         raise ValueError(f"--rows {rows}: give row numbers such as 0,1,2") from None
-    check_folder(out)
+    check_outputs([out], [data])
     sheet = contact_sheet([row_panels(row) for row in select_rows(data, wanted)])
     write_whole(out, encode_png(sheet))
     typer.echo(f"{out}: {len(wanted)} rows of {data}")

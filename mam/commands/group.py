@@ -46,13 +46,14 @@ def group(
 ) -> None:
     """Group the strokes or lines of a picture into curves, and draw them."""
     from mam.data.images import decode, grey
-    from mam.data.whole import check_folder
+    from mam.data.outputs import check_outputs
     from mam.tasks.drawing import group_drawing
+    from mam.vision.files import find_model
 
     png = out or image.with_name(f"{image.stem}-curves.png")
     vector = svg or png.with_suffix(".svg")
-    for path in (png, vector):
-        check_folder(path)
+    models = ("contours", "curves") if model == "auto" else (model,)
+    check_outputs([png, vector], [image, *map(find_model, models)])
     points = None if markers is None else parse_points(markers)
     picture = grey(decode(image, str(image)))
     found = group_drawing(

@@ -77,13 +77,12 @@ def parts(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Learn object parts without supervision, from about ten images."""
-    from mam.data.whole import check_folder
+    from mam.data.outputs import check_outputs
     from mam.vision.learning import PartLearningConfig
     from mam.vision.training import NOISES, training_images
 
     picture = picture or out.with_suffix(".png")
-    for path in (out, picture):
-        check_folder(path)
+    check_outputs([out, picture], [data])
     if images < 1:
         raise ValueError(f"--images {images}: parts are learned from at least one image")
     config = PartLearningConfig(count=count, side=size, round=round)
@@ -117,11 +116,12 @@ def contours(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Learn from contours whose strokes are known in order how strokes continue each other."""
-    from mam.data.whole import check_folder
+    from mam.data.outputs import check_outputs
     from mam.tasks.pathfinder import fit
     from mam.vision.contours import ContourGrouper
+    from mam.vision.files import find_model
 
-    check_folder(out)
+    check_outputs([out], [data, find_model(parts)])
     grouper = ContourGrouper(
         parts, continuation=continuation.value, sparsifications=sparsifications, seed=seed
     )
@@ -139,11 +139,11 @@ def curves(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Learn from generated curves how they continue through crossings and over gaps."""
-    from mam.data.whole import check_folder
+    from mam.data.outputs import check_outputs
     from mam.tasks.curves import fit
     from mam.vision.curves import CurveGrouper
 
-    check_folder(out)
+    check_outputs([out])
     start = time.perf_counter()
     with progress_bar("learning curves", count, "images") as advance:
         grouper = fit(CurveGrouper(), count, seed, advance)

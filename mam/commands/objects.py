@@ -64,9 +64,9 @@ def learn_objects(
     import time
 
     from mam.data import ObjectRow, PictureRow, rows_of
-    from mam.data.whole import check_folder
+    from mam.data.outputs import check_outputs
 
-    check_folder(out)
+    check_outputs([out], [data])
     first = next(iter(rows_of(data)), None)
     if not isinstance(first, ObjectRow | PictureRow):
         letters.learn_letters(data, limit, out, as_json)
@@ -116,13 +116,11 @@ def find(
     as_json: Json = False,
 ) -> None:
     """Find objects in a picture; the kind of model says how."""
-    from mam.data.whole import check_folder
-    from mam.vision.files import model_kind
+    from mam.data.outputs import check_outputs
+    from mam.vision.files import find_model, model_kind
     from mam.vision.objects.bank import KIND
 
-    for path in (out, masks):
-        if path is not None:
-            check_folder(path)
+    check_outputs([out, masks], [image, depth, find_model(model)])
     if model_kind(model) != KIND:
         found = letters.find_letters(image, model, copies or 2, threshold, preset, out)
         typer.echo(letters.as_json(found) if as_json else letters.as_text(found))
@@ -191,11 +189,12 @@ def edges(
 
     from mam.data import decode, encode_png
     from mam.data.depth import read_depth
-    from mam.data.whole import check_folder, write_whole
+    from mam.data.outputs import check_outputs
+    from mam.data.whole import write_whole
     from mam.show.objects import draw_edges
     from mam.vision.edges import as_channels, find_edges
 
-    check_folder(out)
+    check_outputs([out], [image, depth])
     far = None if depth is None else read_depth(depth)
     found = find_edges(as_channels(decode(image, str(image)), far, name=str(image)))
     strength = np.asarray(found.strength)

@@ -7,7 +7,7 @@ from pathlib import Path
 from mam.commands.group import write_pictures
 from mam.data.images import decode
 from mam.data.markers import find_discs
-from mam.data.whole import check_folder
+from mam.data.outputs import check_outputs
 from mam.tasks.drawing import Drawing
 from mam.tasks.pathfinder import group_marked
 from mam.vision.contours import ContourGrouper
@@ -73,7 +73,7 @@ def quickstart(out: Path) -> Quickstart:
     """Group the bundled image and draw it."""
     if out.suffix.lower() != ".png":
         raise ValueError(f"the picture {out} should end in .png")
-    check_folder(out)
+    check_outputs([out], [bundled_file(_IMAGE)])
     image = decode(bundled_file(_IMAGE), _IMAGE)
     markers = find_discs(image, _IMAGE)
     grouper = ContourGrouper.load("contours").set_params(bound=True)

@@ -68,5 +68,5 @@ def reproduce(
             advance(100 * share - done, f"{experiment.value}: {title}")
             done = 100 * share
 
-        path = do(study, tell)
+        path = do(study, tell, lambda text: typer.echo(f"mam: {text}", err=True))
     typer.echo(json.dumps({"page": str(path), **study.summary()}) if as_json else f"{path}")

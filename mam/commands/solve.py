@@ -36,6 +36,7 @@ class Answer:
                 "gap": _finite(solution.gap),
                 "feasible": solution.feasible,
                 "violated": list(solution.violated),
+                "proof": solution.proof,
                 "converged": solution.converged,
                 "iterations": solution.iterations,
                 "assignment": self.found.assignment.tolist(),
@@ -72,14 +73,19 @@ def solve_uai(
 ) -> Answer:
     """Read a model and its evidence and solve it, exactly where that is cheap."""
     options = Options(
-        iterations=iterations, restarts=restarts, seed=seed, precision="double", bound=True
+        method=method,
+        iterations=iterations,
+        restarts=restarts,
+        seed=seed,
+        precision="double",
+        bound=True,
     )
     if not bound:
         options = replace(options, bound_steps=_STEPS_WITHOUT_BOUND)
     model = read_uai(path)
     observed = {} if evidence is None else read_uai_evidence(evidence, model)
-    found = model.solve(observed, options, method=method)
-    if not bound and found.method == "max-product":
+    found = model.solve(observed, options)
+    if not bound and "max-product" in found.solution.ways:
         found = replace(found, solution=replace(found.solution, bound=None))
     return Answer(found)
 

@@ -1,7 +1,9 @@
 """Images in and out, safely: a size is checked before a single pixel is decoded."""
 
 import io
+import struct
 import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from PIL import Image, UnidentifiedImageError
 # 64 megapixels: four times a good camera's picture, and 200 MB as RGB.
 MAX_PIXELS = 1 << 26
 FORMATS = ("PNG", "JPEG", "TIFF")
+_PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def encode_png(picture: UInt8[np.ndarray, "rows cols *channels"]) -> bytes:
@@ -44,6 +47,7 @@ def decode(
     if not data:
         raise ValueError(f"{name}: the image is empty (0 bytes)")
     try:
+        _check_chunks(data)
         with warnings.catch_warnings():
             # Pillow warns about huge sizes, where our own limit below counts, and about damaged
             # metadata, which we do not read.
@@ -59,6 +63,26 @@ def decode(
         raise ValueError(str(error)) from None
     except Exception as error:  # a decoder may stumble over damaged bytes in any way
         raise ValueError(f"{name}: the image is corrupt or truncated ({error})") from None
+
+
+def _check_chunks(data: bytes) -> None:
+    """Refuse a PNG with a chunk that is cut off or does not have its checksum.
+
+    Pillow passes over the checksums of most chunks, those of the pixels among them.
+    """
+    if not data.startswith(_PNG):
+        return
+    place, kind, view = len(_PNG), b"", memoryview(data)
+    while kind != b"IEND":
+        if place + 12 > len(data):
+            raise ValueError("it ends before its last chunk")
+        length, kind = struct.unpack_from(">I4s", data, place)
+        end = place + 8 + length
+        if end + 4 > len(data):
+            raise ValueError("it ends within a chunk")
+        if zlib.crc32(view[place + 4 : end]) != int.from_bytes(view[end : end + 4], "big"):
+            raise ValueError(f"the chunk {kind.decode('latin-1')} has another checksum")
+        place = end + 4
 
 
 class _Refused(ValueError):

@@ -5,22 +5,22 @@ shards, which wait in `PATH.parquet.parts/` until all are there.
 """
 
 import contextlib
-import errno
-import os
-import shutil
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow.fs import LocalFileSystem
 
-from mam.data.make import ROW_TYPES, Recipe, make_records
+from mam.data.make import ROW_TYPES, Recipe
+from mam.data.outputs import check_outputs
+from mam.data.parquet import Damaged, open_parquet, parquet_writer
 from mam.data.schema import schema_of
+from mam.data.shards import Claim, claimed, shard_name
+from mam.data.whole import left_behind, real_path
+from mam.data.workers import chunk_records
 
 RECIPE_KEY = "mam.recipe"
 START_KEY = "mam.start"
@@ -58,45 +58,74 @@ def write_dataset(
     config = config or StoreConfig()
     if count < 1:
         raise ValueError(f"count {count}: at least one row is needed")
-    single = out.suffix == ".parquet"
-    if single and out.is_file():
-        try:
-            _check_shard(out, recipe, 0, count, "")
-        except pa.ArrowException as error:
-            raise ValueError(f"{out}: is in the way, and no parquet file ({error})") from None
-        progress(count)
-        return out
-    folder = out.with_name(out.name + ".parts") if single else out
-    _open_folder(folder)
-    shards = [
-        (folder / f"part-{number:05d}.parquet", start, min(start + config.shard_rows, count))
-        for number, start in enumerate(range(0, count, config.shard_rows))
-    ]
-    _refuse_strangers(folder, [path for path, _, _ in shards])
-    missing = []
-    for path, start, stop in shards:
-        if _is_done(path, recipe, start, stop):
-            progress(stop - start)
-        else:
-            missing.append((path, start, stop))
-    _write_missing(recipe, missing, config, progress)
-    if single:
-        _join([path for path, _, _ in shards], out, recipe, config)
-        shutil.rmtree(folder)
+    target = real_path(out)
+    if out.suffix == ".parquet":
+        _write_file(recipe, count, target, config, progress)
+    else:
+        with claimed(target, out) as claim:
+            _write_shards(claim, recipe, count, config, progress)
     return out
 
 
-def _open_folder(folder: Path) -> None:
+class _Shard(NamedTuple):
+    path: Path
+    start: int
+    stop: int
+
+
+def _write_file(
+    recipe: Recipe, count: int, out: Path, config: StoreConfig, progress: Progress
+) -> None:
+    """Write a single file, unless it is there."""
+    folder = out.with_name(out.name + ".parts")
+    if not _is_file_done(out, recipe, count):
+        try:
+            with claimed(folder, out) as claim:
+                # Another run may have finished it a moment ago.
+                if not _is_file_done(out, recipe, count):
+                    check_outputs([out])
+                    if claim.listed():
+                        for path in left_behind(out.parent, [out.name]):
+                            path.unlink()
+                    shards = _write_shards(claim, recipe, count, config, progress)
+                    _join(shards, out, recipe, config)
+                    claim.remove([shard.path.name for shard in shards])
+                    return
+        finally:
+            with contextlib.suppress(OSError):
+                folder.rmdir()  # where nothing of anybody is left in it
+    progress(count)
+
+
+def _is_file_done(out: Path, recipe: Recipe, count: int) -> bool:
+    if not out.is_file():
+        return False
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".writable-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise OSError(f"{folder}: cannot be written to ({reason})") from None
-    for torn in folder.glob("*.tmp"):
-        torn.unlink()
+        _check_shard(_Shard(out, 0, count), recipe, "")
+    except Damaged as error:
+        raise ValueError(f"{out}: is in the way, and no parquet file ({error})") from None
+    return True
+
+
+def _write_shards(
+    claim: Claim, recipe: Recipe, count: int, config: StoreConfig, progress: Progress
+) -> list[_Shard]:
+    """Write those shards that are not there."""
+    shards = [
+        _Shard(claim.folder / shard_name(number), start, min(start + config.shard_rows, count))
+        for number, start in enumerate(range(0, count, config.shard_rows))
+    ]
+    _refuse_strangers(claim.folder, [shard.path for shard in shards])
+    ours = set(claim.listed())
+    missing = []
+    for shard in shards:
+        if _is_done(shard, recipe, shard.path.name in ours):
+            progress(shard.stop - shard.start)
+        else:
+            missing.append(shard)
+    claim.announce(recipe.describe(), [shard.path.name for shard in shards])
+    _write_missing(recipe, missing, config, progress)
+    return shards
 
 
 def _refuse_strangers(folder: Path, expected: list[Path]) -> None:
@@ -108,25 +137,29 @@ def _refuse_strangers(folder: Path, expected: list[Path]) -> None:
         )
 
 
-def _is_done(path: Path, recipe: Recipe, start: int, stop: int) -> bool:
-    if not path.exists():
+def _is_done(shard: _Shard, recipe: Recipe, ours: bool) -> bool:
+    if not shard.path.exists():
         return False
     try:
-        _check_shard(path, recipe, start, stop, f" of rows {start} to {stop - 1}")
-    except pa.ArrowException:
-        return False  # torn by a crash of the machine itself: made again
+        _check_shard(shard, recipe, f" of rows {shard.start} to {shard.stop - 1}")
+    except Damaged as error:
+        if not ours:
+            raise ValueError(f"{shard.path}: is in the way, and no shard ({error})") from None
+        return False  # it was one until something befell the disk: made again
     return True
 
 
-def _check_shard(path: Path, recipe: Recipe, start: int, stop: int, part: str) -> None:
-    """Whether a file on disk is what this run would write."""
-    footer = pq.read_metadata(path)
+def _check_shard(shard: _Shard, recipe: Recipe, part: str) -> None:
+    """Refuse a file on disk that is not what this run would write."""
+    path, start, stop = shard
+    with open_parquet(LocalFileSystem(), str(path)) as file:
+        footer = file.metadata
     found = footer.metadata or {}
     same = found.get(RECIPE_KEY.encode()) == recipe.describe().encode()
     if (
         not same
-        or int(found.get(START_KEY.encode(), b"-1")) != start
-        or (footer.num_rows != stop - start)
+        or found.get(START_KEY.encode()) != str(start).encode()
+        or footer.num_rows != stop - start
     ):
         raise ValueError(
             f"{path}: holds {footer.num_rows} rows of another recipe, not the {stop - start} rows"
@@ -140,43 +173,28 @@ def _schema(recipe: Recipe, start: int) -> pa.Schema:
 
 
 @contextlib.contextmanager
-def _atomic(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
-    """A parquet writer whose file appears under its name only when it is whole."""
-    torn = path.with_name(path.name + ".tmp")
+def _writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     try:
-        # PNG bytes do not compress again; only the small columns would, and they are small.
-        with pq.ParquetWriter(torn, schema, compression="none", use_dictionary=False) as writer:
+        with parquet_writer(path, schema) as writer:
             yield writer
-        with torn.open("rb+") as file:
-            os.fsync(file.fileno())
-        torn.replace(path)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            torn.unlink()
-        full = error.errno == errno.ENOSPC or "No space left" in str(error)
-        reason = "the disk is full" if full else error.strerror or str(error)
         raise OSError(
-            f"{path}: cannot be written ({reason}); the shards before it are kept, run the same "
-            "command again to go on"
+            f"{error}; the shards before it are kept, run the same command again to go on"
         ) from None
-    except BaseException:
-        with contextlib.suppress(OSError):
-            torn.unlink()
-        raise
 
 
 def _write_missing(
-    recipe: Recipe, shards: list[tuple[Path, int, int]], config: StoreConfig, progress: Progress
+    recipe: Recipe, shards: Sequence[_Shard], config: StoreConfig, progress: Progress
 ) -> None:
     chunks = [
-        (start, min(start + _CHUNK, stop))
-        for _, first, stop in shards
-        for start in range(first, stop, _CHUNK)
+        (start, min(start + _CHUNK, shard.stop))
+        for shard in shards
+        for start in range(shard.start, shard.stop, _CHUNK)
     ]
-    with contextlib.closing(_records(recipe, chunks, config.workers)) as made:
+    with contextlib.closing(chunk_records(recipe, chunks, config.workers)) as made:
         for path, first, stop in shards:
             schema = _schema(recipe, first)
-            with _atomic(path, schema) as writer:
+            with _writer(path, schema) as writer:
                 waiting: list[dict[str, Any]] = []
                 for _ in range(first, stop, _CHUNK):
                     fresh = next(made)
@@ -193,35 +211,27 @@ def _flush(writer: pq.ParquetWriter, records: list[dict[str, Any]], schema: pa.S
     writer.write_table(pa.Table.from_pylist(records, schema=schema), row_group_size=len(records))
 
 
-def _records(
-    recipe: Recipe, chunks: list[tuple[int, int]], workers: int
-) -> Generator[list[dict[str, Any]], None, None]:
-    """The chunks' records in order, made here or by worker processes a little ahead."""
-    if workers == 1 or len(chunks) <= 1:
-        for start, stop in chunks:
-            yield make_records(recipe, start, stop)
-        return
-    # Spawned, not forked: a fork of a process with threads may hang.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        left = iter(chunks)
-        ahead: list[Future] = [
-            pool.submit(make_records, recipe, *chunk) for chunk in islice(left, 2 * workers)
-        ]
-        try:
-            while ahead:
-                yield ahead.pop(0).result()
-                ahead += [pool.submit(make_records, recipe, *chunk) for chunk in islice(left, 1)]
-        finally:
-            for future in ahead:
-                future.cancel()
-
-
-def _join(shards: list[Path], out: Path, recipe: Recipe, config: StoreConfig) -> None:
-    """One file from the shards, a row group at a time."""
+def _join(shards: Sequence[_Shard], out: Path, recipe: Recipe, config: StoreConfig) -> None:
+    """One file from the shards, a row group at a time; each is checked, row for row."""
     schema = _schema(recipe, 0)
-    with _atomic(out, schema) as writer:
-        for path in shards:
-            with pq.ParquetFile(path) as shard:
-                for batch in shard.iter_batches(config.row_group):
+    with _writer(out, schema) as writer:
+        for shard in shards:
+            _check_shard(shard, recipe, f" of rows {shard.start} to {shard.stop - 1}")
+            with open_parquet(LocalFileSystem(), str(shard.path)) as file:
+                for batch in _checked_batches(file, shard.path, config.row_group):
                     table = pa.Table.from_batches([batch]).replace_schema_metadata(schema.metadata)
                     writer.write_table(table, row_group_size=config.row_group)
+
+
+def _checked_batches(file: pq.ParquetFile, path: Path, rows: int) -> Iterator[pa.RecordBatch]:
+    batches = file.iter_batches(rows)
+    while True:
+        try:
+            batch = next(batches, None)
+        except (OSError, pa.ArrowException) as error:
+            raise Damaged(
+                f"{path}: is corrupt ({error}); remove it and run the same command again"
+            ) from None
+        if batch is None:
+            return
+        yield batch

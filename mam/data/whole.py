@@ -1,17 +1,128 @@
-"""Files that are whole or absent: written under another name, then renamed."""
+"""Files that are whole or absent: written under a name of their own, then renamed."""
 
+import contextlib
+import errno
 import os
+import re
+import secrets
+import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+_LONGEST = 200  # bytes of a name that its temporary one repeats; most systems allow 255 in all
+_TEMPORARY = re.compile(r"(.+)\.[0-9a-f]{16}\.tmp", re.DOTALL)
 
-def check_folder(path: Path) -> None:
-    """Refuse a path whose folder is missing, before any work is done for it."""
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"{path.parent}: no such folder")
+
+def real_path(path: Path) -> Path:
+    """The file that a path stands for: where it is a symbolic link, what that leads to."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A new, empty file to write to, which takes the name `path` when the block ended well.
+
+    It lies in the same folder under a name that nobody else has, so that two writers never mix:
+    the last to finish wins. Where writing failed nothing is left of it, and the error names `path`.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with whole_file(folder / "a.txt") as fresh:
+    ...     _ = fresh.write_text("whole")
+    >>> [(path.name, path.read_text()) for path in folder.iterdir()]
+    [('a.txt', 'whole')]
+    """
+    fresh: Path | None = None
+    try:
+        target = real_path(path)
+        mode = _mode_of(target)
+        fresh = _create(target, 0o666 if mode is None else mode)
+        yield fresh
+        if mode is not None:
+            fresh.chmod(mode)  # as it was, whatever the umask
+        _sync(fresh)
+        os.replace(fresh, target)
+        _sync_folder(target.parent)
+    except OSError as error:
+        raise type(error)(f"{path}: cannot be written ({reason_of(error, fresh)})") from None
+    finally:
+        if fresh is not None:
+            with contextlib.suppress(OSError):
+                fresh.unlink()
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that nobody ever sees half of it."""
-    torn = path.with_name(path.name + ".tmp")
-    torn.write_bytes(content)
-    os.replace(torn, path)
+    with whole_file(path) as fresh:
+        fresh.write_bytes(content)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that `whole_file` could not write, before any work is done for it."""
+    try:
+        target = real_path(path)
+        _mode_of(target)
+        _create(target, 0o600).unlink()
+    except OSError as error:
+        raise type(error)(f"{path}: cannot be written ({reason_of(error)})") from None
+
+
+def left_behind(folder: Path, names: Iterable[str]) -> list[Path]:
+    """The temporary files in a folder that killed writers of these files left."""
+    stems = {_stem(name) for name in names}
+    found = ((path, _TEMPORARY.fullmatch(path.name)) for path in folder.iterdir())
+    return sorted(path for path, match in found if match and match[1] in stems)
+
+
+def _stem(name: str) -> str:
+    return os.fsdecode(os.fsencode(name)[:_LONGEST])
+
+
+def _mode_of(target: Path) -> int | None:
+    """The permissions of a file that will be replaced; None where there is none."""
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"no such folder: {target.parent}")
+    try:
+        found = target.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder")
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    if not os.access(target, os.W_OK):  # renaming would not ask
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return stat.S_IMODE(found.st_mode)
+
+
+def _create(target: Path, mode: int) -> Path:
+    """An empty file beside another, certainly new: a link of its name would not be followed."""
+    fresh = target.with_name(f"{_stem(target.name)}.{secrets.token_hex(8)}.tmp")
+    os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+    return fresh
+
+
+def _sync(path: Path) -> None:
+    file = os.open(path, os.O_WRONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name last; the file is whole even where a system cannot do this."""
+    with contextlib.suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def reason_of(error: OSError, fresh: Path | None = None) -> str:
+    """Why something could not be written; a file other than the fresh one is named."""
+    if error.errno == errno.ENOSPC or "No space left" in str(error):
+        return "the disk is full"
+    about_it = error.filename is None or fresh is None or Path(error.filename) == fresh
+    return (about_it and error.strerror) or str(error)

@@ -19,6 +19,7 @@ from mam.factors.base import (
     column_ports,
     pad_rows,
 )
+from mam.factors.network import NetworkBuilder, demand
 from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged, as_ids
 from mam.factors.reduce import soft_pair
@@ -71,6 +72,17 @@ class And(Factors):
 
     def table(self, factor: int, states: np.ndarray) -> Listing:
         return Listing(self.variables[factor], _CASES, np.zeros(len(_CASES)))
+
+    def scores(self, values: np.ndarray) -> np.ndarray:
+        a, b, output = values[self.variables].T
+        return demand(output == a * b)
+
+    def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
+        a, b, output = np.indices((2, 2, 2))
+        network.add(self.variables, demand(output == a * b))
+
+    def take(self, which: np.ndarray, number: np.ndarray) -> "And":
+        return replace(self, row=self.row[which], variables=number[self.variables[which]])
 
 
 @jax.tree_util.register_dataclass

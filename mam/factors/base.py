@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from mam.factors.network import NetworkBuilder
 from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged
 
@@ -132,6 +133,22 @@ class Factors(ABC):
     @abstractmethod
     def table(self, factor: int, states: np.ndarray) -> Listing:
         """List the configurations of one factor (small factors only)."""
+
+    @abstractmethod
+    def scores(self, values: np.ndarray) -> np.ndarray:
+        """The log potential of each factor at the given states of all variables."""
+
+    def entries(self, states: np.ndarray) -> float:
+        """How many numbers the tables of ``encode`` hold, about."""
+        return 8.0 * float(self.arities().sum())
+
+    @abstractmethod
+    def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
+        """Write all factors as small tables."""
+
+    @abstractmethod
+    def take(self, which: np.ndarray, number: np.ndarray) -> "Factors":
+        """Some of the factors, over variables with new numbers: ``number[old]``."""
 
 
 def check_potentials(potentials: object, what: str, *, infinite: bool = True) -> np.ndarray:

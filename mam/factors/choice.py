@@ -33,9 +33,14 @@ from mam.factors.base import (
     padded,
     stack_rows,
 )
+from mam.factors.network import NetworkBuilder, demand
 from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged
 from mam.factors.reduce import finite, leave_one_out, pick, soft_maximum, soft_pair
+
+# A variable for the member that is ON takes tables that grow with the square of the list; longer
+# lists than this are joined two by two, which is linear, but gives weaker bounds.
+_LONG = 256
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,43 @@ class Choice(Factors):
             port = Port(self.members.rectangle(rows, width), rows, np.zeros_like(rows))
             plans.append(Plan(block, (port,), rows))
         return plans
+
+    def scores(self, values: np.ndarray) -> np.ndarray:
+        on = values[self.members.values] == 1
+        count = np.bincount(self.members.row_of_value[on], minlength=len(self))
+        none = self.potentials[self.row, 0]
+        return np.where(count == 0, none, np.where(count == 1, 0.0, -np.inf))
+
+    def entries(self, states: np.ndarray) -> float:
+        lengths = self.members.lengths.astype(float)
+        return float(np.where(lengths <= _LONG, 2 * lengths * (lengths + 1), 8 * lengths).sum())
+
+    def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
+        lengths = self.members.lengths
+        for length in np.unique(lengths[(lengths > 0) & (lengths <= _LONG)]):
+            rows = np.flatnonzero(lengths == length)
+            self._encode_short(rows, self.members.rectangle(rows, int(length)), network)
+        rows = np.flatnonzero(lengths > _LONG)
+        a, b, one = np.indices((2, 2, 2))
+        some = network.joined(self.members.take(rows), demand(one == a + b))
+        none = self.potentials[self.row[rows]]
+        network.add(some[:, None], np.concatenate([none, np.zeros_like(none)], 1))
+
+    def _encode_short(self, rows: np.ndarray, ids: np.ndarray, network: NetworkBuilder) -> None:
+        """A variable a list says which member is ON, from 1; 0 is none. Bounds are tight so."""
+        selected = network.variables(len(rows), ids.shape[1] + 1)
+        scores = np.zeros((len(rows), ids.shape[1] + 1))
+        scores[:, 0] = self.potentials[self.row[rows], 0]
+        network.add(selected[:, None], scores)
+        state = np.arange(ids.shape[1] + 1)
+        for place, member in enumerate(ids.T):
+            follows = (state == place + 1)[:, None] == [False, True]
+            network.add(np.stack([selected, member], 1), demand(follows))
+
+    def take(self, which: np.ndarray, number: np.ndarray) -> "Choice":
+        members = self.members.take(which)
+        members = replace(members, values=number[members.values])
+        return replace(self, row=self.row[which], members=members)
 
     def cases(self, states: np.ndarray) -> np.ndarray:
         return 1.0 + self.members.lengths

@@ -32,6 +32,7 @@ from mam.factors.base import (
     padded,
     stack_rows,
 )
+from mam.factors.network import NetworkBuilder, demand
 from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged, as_ids
 from mam.factors.reduce import (
@@ -124,6 +125,26 @@ class Or(Factors):
         scores = np.where(some & ~child, log_pi01, np.where(~some & child, log_pi10, 0.0))
         ids = np.concatenate([[self.child[factor]], parents])
         return Listing(ids, cases[np.isfinite(scores)], scores[np.isfinite(scores)])
+
+    def scores(self, values: np.ndarray) -> np.ndarray:
+        on = values[self.parents.values] == 1
+        some = np.bincount(self.parents.row_of_value[on], minlength=len(self)) > 0
+        child = values[self.child] == 1
+        log_pi01, log_pi10 = self.potentials[self.row].T
+        return np.where(some & ~child, log_pi01, np.where(~some & child, log_pi10, 0.0))
+
+    def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
+        a, b, either = np.indices((2, 2, 2))
+        some = network.joined(self.parents, demand(either == (a | b)))
+        tables = np.zeros((len(self.potentials), 2, 2))
+        tables[:, 1, 0], tables[:, 0, 1] = self.potentials.T
+        own = tables if len(tables) == 1 else tables[self.row]
+        network.add(np.stack([some, self.child], 1), own)
+
+    def take(self, which: np.ndarray, number: np.ndarray) -> "Or":
+        parents = self.parents.take(which)
+        parents = replace(parents, values=number[parents.values])
+        return replace(self, row=self.row[which], parents=parents, child=number[self.child[which]])
 
 
 @jax.tree_util.register_dataclass

@@ -23,6 +23,7 @@ from mam.factors.base import (
     potential_rows,
     stack_rows,
 )
+from mam.factors.network import NetworkBuilder
 from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged, as_ids
 from mam.factors.reduce import (
@@ -91,6 +92,20 @@ class Pairwise(Factors):
         cases, scores = every_configuration(self.shape), self.potentials[self.row[factor]]
         possible = np.isfinite(scores)
         return Listing(self.variables[factor], cases[possible], scores[possible])
+
+    def scores(self, values: np.ndarray) -> np.ndarray:
+        first, second = values[self.variables].T
+        return self.potentials[self.row, first * self.shape[1] + second]
+
+    def entries(self, states: np.ndarray) -> float:
+        return float(len(self)) * self.potentials.shape[1]
+
+    def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
+        tables = self.potentials if len(self.potentials) == 1 else self.potentials[self.row]
+        network.add(self.variables, tables.reshape(-1, *self.shape))
+
+    def take(self, which: np.ndarray, number: np.ndarray) -> "Pairwise":
+        return replace(self, row=self.row[which], variables=number[self.variables[which]])
 
 
 @jax.tree_util.register_dataclass

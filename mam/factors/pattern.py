@@ -38,9 +38,10 @@ from mam.factors.base import (
     stack_rows,
 )
 from mam.factors.limits import limit
+from mam.factors.network import NetworkBuilder, demand
 from mam.factors.padding import Padding
 from mam.factors.patterns import DensePatterns, PatternSet, SparsePatterns
-from mam.factors.ragged import Ragged, as_ids
+from mam.factors.ragged import Ragged, as_ids, rows_in
 from mam.factors.reduce import (
     finite,
     is_zero,
@@ -176,6 +177,54 @@ class Pattern(Factors):
         possible = np.isfinite(scores)
         listed = np.reshape(cases, (-1, len(ids))).astype(np.int64)
         return Listing(ids, listed[possible], np.array(scores, np.float64)[possible])
+
+    def scores(self, values: np.ndarray) -> np.ndarray:
+        groups = self.patterns.groups
+        on = values[self.members.values] == 1
+        counts = np.bincount(self.members.row_of_value[on], minlength=len(self) * groups)
+        # A group with two members ON is like no pattern; its row is told apart by a 2.
+        counts = np.minimum(counts, 2).reshape(len(self), groups)
+        place = rows_in(self.patterns.dense().astype(np.int64), counts)
+        fits = (place >= 0) & (counts.any(1) == (values[self.part] == 1))
+        return np.where(fits, self.potentials[self.row, np.maximum(place, 0)], -np.inf)
+
+    def entries(self, states: np.ndarray) -> float:
+        groups, joins = self.patterns.groups, 8.0 * len(self.members.values)
+        if groups <= _FEW_GROUPS:
+            return joins + len(self) * 2.0 ** (1 + groups)
+        return joins + 2.0 * len(self) * len(self.patterns) * (1 + groups)
+
+    def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
+        a, b, either = np.indices((2, 2, 2))
+        one = demand((either == (a | b)) & ~((a == 1) & (b == 1)))
+        groups = self.patterns.groups
+        chosen = network.joined(self.members, one).reshape(len(self), groups)
+        rows = self.patterns.dense()
+        used = self.potentials if len(self.potentials) == 1 else self.potentials[self.row]
+        if groups <= _FEW_GROUPS:
+            tables = np.full((len(used), *(2,) * (1 + groups)), -np.inf)
+            tables[:, rows.any(1).astype(int), *rows.T.astype(int)] = used
+            network.add(np.concatenate([self.part[:, None], chosen], 1), tables)
+            return
+        pattern = network.variables(len(self), max(len(rows), 2))
+        spare = max(len(rows), 2) - len(rows)
+        network.add(pattern[:, None], np.pad(used, ((0, 0), (0, spare)), constant_values=-np.inf))
+        some = rows.any(1, keepdims=True)
+        follows = np.pad(np.concatenate([some, rows], 1), ((0, spare), (0, 0)))
+        for column, variables in enumerate([self.part, *chosen.T]):
+            table = demand(follows[:, column, None] == [False, True])
+            network.add(np.stack([pattern, variables], 1), table)
+
+    def take(self, which: np.ndarray, number: np.ndarray) -> "Pattern":
+        groups = self.patterns.groups
+        lists = (np.asarray(which)[:, None] * groups + np.arange(groups)).ravel()
+        members = self.members.take(lists)
+        members = replace(members, values=number[members.values])
+        return replace(self, row=self.row[which], part=number[self.part[which]], members=members)
+
+
+# Up to here (groups) the patterns are one table over the part and a variable a group.
+_FEW_GROUPS = 6
 
 
 def _flat_groups(members: "np.ndarray | Sequence") -> Ragged:

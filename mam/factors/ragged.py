@@ -67,6 +67,17 @@ class Ragged:
         """The row that each value stands in."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
+    def take(self, which: np.ndarray) -> "Ragged":
+        """Return some of the rows.
+
+        >>> Ragged.of([[1, 2], [3], [4, 5]]).take(np.array([2, 0])).values.tolist()
+        [4, 5, 1, 2]
+        """
+        lengths = self.lengths[which]
+        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        place = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.offsets[which], lengths)
+        return Ragged(self.values[place], offsets)
+
     def rectangle(self, rows: np.ndarray, width: int) -> np.ndarray:
         """Return the given rows as a ``(len(rows), width)`` array, -1 where there is nothing.
 
@@ -89,3 +100,23 @@ def as_ids(values: object) -> np.ndarray:
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"variables are given by whole numbers, not {array.dtype}")
     return array.astype(np.int64)
+
+
+def rows_in(known: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the place of each row among the known ones, -1 where it is none of them.
+
+    >>> rows_in(np.array([[0, 1], [1, 1]]), np.array([[1, 1], [0, 0]])).tolist()
+    [1, -1]
+    """
+    both: np.ndarray = np.concatenate([known, rows])
+    sizes = (np.max(both, 0, initial=0) + 1).tolist()
+    if np.prod(sizes, dtype=float) < 2.0**62:
+        codes = np.asarray(np.ravel_multi_index(tuple(both.T), sizes))
+    else:
+        codes = np.unique(both, axis=0, return_inverse=True)[1].ravel()
+    listed, wanted = codes[: len(known)], codes[len(known) :]
+    if not len(known):
+        return np.full(len(rows), -1)
+    order = np.argsort(listed)
+    place = order[np.minimum(np.searchsorted(listed[order], wanted), len(known) - 1)]
+    return np.where(listed[place] == wanted, place, -1)

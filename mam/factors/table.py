@@ -25,8 +25,9 @@ from mam.factors.base import (
     stack_rows,
 )
 from mam.factors.limits import limit
+from mam.factors.network import NetworkBuilder, demand
 from mam.factors.padding import Padding
-from mam.factors.ragged import Ragged, as_ids
+from mam.factors.ragged import Ragged, as_ids, rows_in
 from mam.factors.reduce import (
     as_message,
     as_scores,
@@ -160,6 +161,41 @@ class Table(Factors):
         scores = self.potentials[self.row[factor]]
         possible = np.isfinite(scores)
         return Listing(self.variables[factor], self.configurations[possible], scores[possible])
+
+    def scores(self, values: np.ndarray) -> np.ndarray:
+        place = rows_in(self.configurations, values[self.variables])
+        found = self.potentials[self.row, np.maximum(place, 0)]
+        return np.where(place < 0, -np.inf, found)
+
+    def entries(self, states: np.ndarray) -> float:
+        shape = states[self.variables].prod(1, dtype=float).max(initial=0.0)
+        listed = float(len(self.configurations))
+        if shape <= max(_DENSE, 2 * listed):
+            return len(self) * shape
+        return len(self) * listed * float(states[self.variables].sum(1).max(initial=0.0))
+
+    def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
+        if not len(self):
+            return
+        shape = tuple(int(n) for n in states[self.variables[0]])
+        count = len(self.configurations)
+        if np.prod(shape, dtype=float) <= max(_DENSE, 2 * count):
+            dense = self._dense(shape).potentials
+            tables = dense if len(dense) == 1 else dense[self.row]
+            network.add(self.variables, tables.reshape(-1, *shape))
+            return
+        # A variable says which configuration it is, and each of the others follows it.
+        chosen = network.variables(len(self), max(count, 2))
+        spare = max(count, 2) - count
+        scores = np.pad(self.potentials[self.row], ((0, 0), (0, spare)), constant_values=-np.inf)
+        network.add(chosen[:, None], scores)
+        for column, n in enumerate(shape):
+            follows = self.configurations[:, column, None] == np.arange(n)
+            follows = np.pad(follows, ((0, spare), (0, 0)))
+            network.add(np.stack([chosen, self.variables[:, column]], 1), demand(follows))
+
+    def take(self, which: np.ndarray, number: np.ndarray) -> "Table":
+        return replace(self, row=self.row[which], variables=number[self.variables[which]])
 
 
 def _cases_by_state(columns: np.ndarray, states: int) -> np.ndarray:

@@ -33,6 +33,7 @@ from mam.factors.base import (
     padded,
 )
 from mam.factors.limits import limit
+from mam.factors.network import NetworkBuilder, demand
 from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged, as_ids
 from mam.factors.reduce import (
@@ -139,6 +140,38 @@ class Window(Factors):
         away = place[cases[:, 1]] - place[cases[:, 0]] - self.offset[factor]
         cases = cases[np.abs(away).max(1) <= self.radius[factor]]
         return Listing(self.variables[factor], cases, np.zeros(len(cases)))
+
+    def scores(self, values: np.ndarray) -> np.ndarray:
+        first, second = np.stack(np.divmod(values[self.variables], self.grid[1]), -1).swapaxes(0, 1)
+        start, width = self._runs()
+        place = second - first - start
+        return demand(np.all((place >= 0) & (place < width), 1))
+
+    def entries(self, states: np.ndarray) -> float:
+        return float(len(self)) * (self.grid[0] * self.grid[1]) ** 2
+
+    def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
+        start, width = self._runs()
+        kinds, which = np.unique(np.concatenate([start, width], 1), axis=0, return_inverse=True)
+        for kind, runs in enumerate(kinds):
+            # Allowed rows times allowed columns, then (row, column) pairs as positions.
+            near = [
+                np.subtract.outer(-np.arange(n), -np.arange(n)) - first
+                for n, first in zip(self.grid, runs[:2], strict=True)
+            ]
+            rows, columns = (
+                (away >= 0) & (away < n) for away, n in zip(near, runs[2:], strict=True)
+            )
+            network.add(self.variables[which.ravel() == kind], demand(np.kron(rows, columns)))
+
+    def take(self, which: np.ndarray, number: np.ndarray) -> "Window":
+        return replace(
+            self,
+            row=self.row[which],
+            variables=number[self.variables[which]],
+            radius=self.radius[which],
+            offset=self.offset[which],
+        )
 
 
 @jax.tree_util.register_dataclass

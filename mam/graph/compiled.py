@@ -11,11 +11,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from mam.factors import KINDS, Factors, Padding
+from mam.factors import Padding
 from mam.factors.base import check_potentials
-from mam.factors.limits import check_magnitude, magnitudes
-from mam.graph.layout import FactorSet, wire
+from mam.graph.evidence import Evidence, evidence_of_each, group_scores
+from mam.graph.layout import wire
 from mam.graph.model import FactorGraph, unknown
+from mam.graph.union import FactorSet, GraphUnion, Scores
 from mam.graph.wiring import Wiring
 
 
@@ -40,12 +41,26 @@ class CompiledGraph:
 
     def parameters(self, dtype: type = np.float32) -> tuple[np.ndarray, ...]:
         """Return the potentials in the given precision, refusing what it cannot carry."""
-        for values, group in zip(self.potentials, self.sets, strict=True):
-            size = magnitudes(values)
-            row = int(size.max(1, initial=0).argmax()) if len(size) else 0
-            name = next(part[1] for part in reversed(group.parts) if part[3] <= row)
-            check_magnitude(size, dtype, f"factor group {name!r} has a log potential")
+        self.union.check_potentials(dtype)
         return tuple(values.astype(dtype) for values in self.potentials)
+
+    @property
+    def union(self) -> GraphUnion:
+        """The graphs of the batch as one, with the potentials that they have here."""
+        sets = tuple(
+            replace(group, factors=replace(group.factors, potentials=values))
+            for group, values in zip(self.sets, self.potentials, strict=True)
+        )
+        states = np.concatenate([graph.states for graph in self.graphs])
+        return GraphUnion(self.graphs, sets, states, self.starts)
+
+    def unpacked(self, packed: Sequence[np.ndarray]) -> tuple[Scores, ...]:
+        """Return packed scores per state by the numbers of the variables of the union."""
+        found = []
+        for kind, scores in enumerate(packed):
+            variables = np.flatnonzero(self.kind == kind)
+            found.append(Scores(variables, scores[self.position[variables]]))
+        return tuple(found)
 
     def with_potentials(self, new: Mapping[str, Any]) -> "CompiledGraph":
         """Return the same structure with other log potentials for the named factor groups."""
@@ -81,12 +96,9 @@ def compile_graphs(
     ``room`` is that of an earlier compiled graph: arrays get at least its sizes, so that a stream
     of graphs settles on one shape.
     """
-    batch = (graphs,) if isinstance(graphs, FactorGraph) else tuple(graphs)
-    if not batch:
-        raise ValueError("a batch needs at least one graph")
-    starts = np.cumsum([0, *(len(graph.states) for graph in batch)])
-    states = np.concatenate([graph.states for graph in batch])
-    sets = _stack_sets(batch, starts)
+    union = GraphUnion.of(graphs)
+    batch, sets, states = union.graphs, union.sets, union.states
+    starts = np.append(union.starts, len(states))
     size = max(len(states), sum(graph.edges for graph in batch), 1)
     padding = Padding(size, room)
     plans = [
@@ -101,7 +113,7 @@ def compile_graphs(
     return CompiledGraph(
         batch,
         jax.device_put(wiring),
-        tuple(sets),
+        sets,
         tuple(plan.factor for _, plan in flat),
         tuple(_padded_potentials(i, group, padding) for i, group in enumerate(sets)),
         kind,
@@ -109,6 +121,30 @@ def compile_graphs(
         starts[:-1],
         padding.room,
     )
+
+
+def pack_evidence(
+    compiled: CompiledGraph, evidence: Evidence | Sequence[Evidence] | None, dtype: type
+) -> tuple[np.ndarray, ...]:
+    """Return one ``(variables, states)`` array of log scores a class, in the order of the wiring.
+
+    Evidence for a group is an array of its shape with score(ON) - score(OFF) if it is binary, or
+    of its shape with one more axis of scores per state. -inf forbids a state, and +inf demands it:
+    a demanded state scores 0 and the others are forbidden.
+    """
+    given = evidence_of_each(len(compiled.graphs), evidence)
+    wiring = compiled.wiring
+    packed = [
+        np.zeros((wiring.class_size(c), n), dtype=np.float64) for c, n in enumerate(wiring.states)
+    ]
+    for start, graph, values in zip(compiled.starts, compiled.graphs, given, strict=True):
+        for name, array in values.items():
+            group = graph.group(name)
+            ids = int(start) + group.ids.ravel()
+            if ids.size:
+                target = packed[int(compiled.kind[ids[0]])]
+                target[compiled.position[ids]] = group_scores(group, array, dtype)
+    return tuple(packed)
 
 
 def _label(index: int, group: FactorSet) -> str:
@@ -121,38 +157,3 @@ def _padded_potentials(index: int, group: FactorSet, padding: Padding) -> np.nda
         return values
     capacity = padding.rows(f"{_label(index, group)}/potentials", len(values), values.shape[1])
     return np.pad(values, ((0, capacity - len(values)), (0, 0)))
-
-
-def _stack_sets(batch: tuple[FactorGraph, ...], starts: np.ndarray) -> list[FactorSet]:
-    """Group the factors of all graphs by kind and key, in a fixed order, and stack them."""
-    found: dict[tuple, list[tuple[int, str, Factors, np.ndarray]]] = {}
-    for instance, graph in enumerate(batch):
-        edge = 0
-        for name, factors in graph.factors:
-            arities = factors.arities()
-            first = edge + np.cumsum(arities) - arities
-            edge += int(arities.sum())
-            if len(factors):
-                key = (KINDS.index(type(factors)), factors.key(graph.states))
-                moved = factors.moved(int(starts[instance]))
-                found.setdefault(key, []).append((instance, name, moved, first))
-    sets = []
-    for key in sorted(found, key=repr):
-        members = found[key]
-        lengths = [len(factors) for _, _, factors, _ in members]
-        rows = [len(factors.potentials) for _, _, factors, _ in members]
-        firsts = np.cumsum([0, *lengths])
-        first_rows = np.cumsum([0, *rows])
-        parts = tuple(
-            (instance, name, int(firsts[i]), int(first_rows[i]))
-            for i, (instance, name, _, _) in enumerate(members)
-        )
-        stacked = (
-            members[0][2]
-            if len(members) == 1
-            else type(members[0][2]).stack([factors for _, _, factors, _ in members])
-        )
-        instance = np.repeat([member[0] for member in members], lengths)
-        edges = np.concatenate([member[3] for member in members])
-        sets.append(FactorSet(stacked, parts, instance, edges, stacked.arities()))
-    return sets

@@ -5,34 +5,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mam.factors.limits import check_magnitude, limit, magnitudes
-from mam.graph.compiled import CompiledGraph
-from mam.graph.model import VariableGroup
+from mam.graph.model import FactorGraph, VariableGroup
 
 Evidence = Mapping[str, object]
 
 
-def pack_evidence(
-    compiled: CompiledGraph, evidence: Evidence | Sequence[Evidence] | None, dtype: type
-) -> tuple[np.ndarray, ...]:
-    """Return one ``(variables, states)`` array of log scores a class, in the order of the wiring.
-
-    Evidence for a group is an array of its shape with score(ON) - score(OFF) if it is binary, or
-    of its shape with one more axis of scores per state. -inf forbids a state, and +inf demands it:
-    a demanded state scores 0 and the others are forbidden.
-    """
-    given = _per_graph(compiled, evidence)
-    wiring = compiled.wiring
-    packed = [
-        np.zeros((wiring.class_size(c), n), dtype=np.float64) for c, n in enumerate(wiring.states)
-    ]
-    for start, graph, values in zip(compiled.starts, compiled.graphs, given, strict=True):
-        for name, array in values.items():
-            group = graph.group(name)
-            ids = int(start) + group.ids.ravel()
-            if ids.size:
-                target = packed[int(compiled.kind[ids[0]])]
-                target[compiled.position[ids]] = group_scores(group, array, dtype)
-    return tuple(packed)
+def evidence_scores(graph: FactorGraph, evidence: Evidence | None) -> dict[str, np.ndarray]:
+    """Return log scores ``(variables, states)`` of each group that has variables and evidence."""
+    groups = {name: graph.group(name) for name in evidence or {}}
+    return {
+        name: group_scores(group, (evidence or {})[name])
+        for name, group in groups.items()
+        if group.size
+    }
 
 
 def as_difference(scores: np.ndarray, dtype: type) -> np.ndarray:
@@ -56,17 +41,18 @@ def left_out(scores: np.ndarray, dtype: type) -> np.ndarray:
     return scores.max(1)
 
 
-def _per_graph(
-    compiled: CompiledGraph, evidence: Evidence | Sequence[Evidence] | None
+def evidence_of_each(
+    graphs: int, evidence: Evidence | Sequence[Evidence] | None
 ) -> Sequence[Evidence]:
+    """Return one set of evidence for each graph of a batch."""
     if evidence is None:
-        return [{}] * len(compiled.graphs)
+        return [{}] * graphs
     if isinstance(evidence, Mapping):
-        if len(compiled.graphs) > 1:
-            raise ValueError(f"a batch of {len(compiled.graphs)} graphs needs a list of evidence")
+        if graphs > 1:
+            raise ValueError(f"a batch of {graphs} graphs needs a list of evidence")
         return [evidence]
-    if len(evidence) != len(compiled.graphs):
-        raise ValueError(f"{len(evidence)} sets of evidence for {len(compiled.graphs)} graphs")
+    if len(evidence) != graphs:
+        raise ValueError(f"{len(evidence)} sets of evidence for {graphs} graphs")
     return evidence
 
 

@@ -8,32 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mam.factors import Factors, Padding, Plan, Port, Ragged
+from mam.factors import Padding, Plan, Port, Ragged
+from mam.graph.union import FactorSet
 from mam.graph.wiring import PortWiring, Wiring
-
-
-@dataclass(frozen=True)
-class FactorSet:
-    """Factors of one kind and shape, stacked over the graphs of a batch."""
-
-    factors: Factors
-    parts: tuple[tuple[int, str, int, int], ...]  # instance, name, first factor, first row
-    instance: np.ndarray  # of each factor
-    edge: np.ndarray  # number of each factor's first edge inside its own graph
-    arity: np.ndarray  # of each factor
-
-    def owner(self, factor: int) -> tuple[int, str, int]:
-        """Return instance, group name and index in the group of a factor."""
-        starts = [part[2] for part in self.parts]
-        part = self.parts[int(np.searchsorted(starts, factor, "right")) - 1]
-        return part[0], part[1], factor - part[2]
-
-    def rows(self, name: str) -> list[slice]:
-        """Return where the potentials of a factor group stand, for each graph that has it."""
-        ends = [part[3] for part in self.parts[1:]] + [len(self.factors.potentials)]
-        both = zip(self.parts, ends, strict=True)
-        return [slice(part[3], end) for part, end in both if part[1] == name]
-
 
 Placed = tuple[int, Plan, FactorSet]  # number of the set, one of its blocks, the set
 

@@ -98,6 +98,10 @@ class FactorGraph:
         place = int(np.searchsorted(self._starts, variable, "right")) - 1
         return self.variables[place].label(variable)
 
+    def labels(self) -> list[str]:
+        """Return the names of all variables."""
+        return [group.label(int(v)) for group in self.variables for v in group.ids.ravel()]
+
     def variable(self, label: str | int | np.integer) -> int:
         """Return the number of a variable from its label, such as ``x`` or ``x[1, 2]``."""
         if not isinstance(label, str):

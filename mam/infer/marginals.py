@@ -1,10 +1,10 @@
-r"""Sum-product: marginal probabilities and the Bethe estimate of the log partition function.
+r"""Marginal probabilities and log Z: exact by elimination, or the Bethe estimate of sum-product.
 
 .. math::
     \log Z \approx \sum_f \log \sum_c e^{\theta_f(c) + \sum_v q_{v f}(c_v)}
     + \sum_v \log \sum_x e^{b_v(x)} - \sum_{f, v} \log \sum_x e^{q_{v f}(x) + m_{f v}(x)}
 
-Both are exact on trees.
+The estimate is exact on trees.
 """
 
 import math
@@ -19,10 +19,11 @@ from jaxtyping import Array
 
 from mam.core.memory import TooLarge
 from mam.factors.reduce import as_scores
-from mam.graph import CompiledGraph, FactorGraph, Wiring
+from mam.graph import CompiledGraph, FactorGraph, GraphUnion, Wiring, union_scores
 from mam.graph.evidence import Evidence, left_out
 from mam.infer import passing
-from mam.infer.eliminate import eliminate_sum
+from mam.infer.components import Split
+from mam.infer.eliminate import log_partitions
 from mam.infer.exact import enumerate_exactly
 from mam.infer.loop import Info, run
 from mam.infer.messages import BeliefPropagation
@@ -30,6 +31,9 @@ from mam.infer.options import Options
 from mam.infer.passing import Store
 from mam.infer.problem import Problem
 from mam.infer.restarts import restart_keys
+from mam.infer.tables import Passed, log_sum, pass_down
+
+METHODS = ("auto", "exact", "bethe")
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Marginals:
     log_partition: float
     converged: bool
     iterations: int
+    exact: bool = False
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.probabilities[name]
@@ -49,9 +54,15 @@ def marginals(
     graph: FactorGraph | CompiledGraph,
     evidence: Evidence | None = None,
     options: Options | None = None,
+    *,
+    method: str = "auto",
     **changes: Any,
 ) -> Marginals:
-    """Run sum-product and return the marginals of one graph.
+    """Return the marginals of one graph.
+
+    ``method`` is "exact" (elimination; ``TooLarge`` if a table would be), "bethe" (sum-product)
+    or "auto": exact where every component has small width. A model without a possible assignment
+    has no marginals: ``ValueError``.
 
     >>> from mam.factors import Pairwise
     >>> from mam.graph import GraphBuilder
@@ -62,11 +73,74 @@ def marginals(
     >>> result["x"][1].round(3).tolist(), round(float(np.exp(result.log_partition)), 3)
     ([0.2, 0.8], 5.0)
     """
+    if method not in METHODS:
+        raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
+    union = graph.union if isinstance(graph, CompiledGraph) else GraphUnion.of(graph)
+    if len(union.graphs) != 1:
+        raise ValueError("marginals are computed for one graph at a time")
+    total, parts, passed = log_partitions(union, union_scores(union, evidence))
+    if np.isneginf(total[0]):
+        raise ValueError("the model has no marginals: no assignment is possible")
+    if method != "bethe" and parts.exact.all():
+        return _exact_marginals(float(total[0]), parts, passed)
+    if method == "exact":
+        raise TooLarge(f"marginals cannot be computed exactly: {parts.refusal}")
+    return _bethe_marginals(graph, evidence, options, changes)
+
+
+def log_partition(
+    graph: FactorGraph, evidence: Evidence | None = None, *, method: str = "auto", **changes: Any
+) -> float:
+    """Return log Z, by the method that ``marginals`` would use; -inf if nothing is possible.
+
+    A model that is too wide for "exact" may still have few enough configurations to list them all.
+    """
+    if method not in METHODS:
+        raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
+    union = GraphUnion.of(graph)
+    total, parts, _ = log_partitions(union, union_scores(union, evidence))
+    if np.isneginf(total[0]) or (method != "bethe" and parts.exact.all()):
+        return float(total[0])
+    if method != "exact":
+        return _bethe_marginals(graph, evidence, None, changes).log_partition
+    try:
+        return enumerate_exactly(graph, evidence).log_partition
+    except TooLarge as many:
+        raise TooLarge(f"log Z cannot be computed exactly: {parts.refusal}; {many}") from None
+
+
+def _exact_marginals(total: float, parts: Split, passed: Passed) -> Marginals:
+    graph = parts.union.graphs[0]
+    shares = [np.zeros((group.size, group.states)) for group in graph.variables]
+    starts = np.array([group.start for group in graph.variables], np.int64)
+    fixed = parts.network.fixed
+    for group, share in zip(graph.variables, shares, strict=True):
+        known = fixed[group.ids.ravel()]
+        share[known >= 0, known[known >= 0]] = 1.0
+    for variables, found in pass_down(passed, log_sum):
+        weight = np.exp(found - found.max(1, keepdims=True))
+        weight /= weight.sum(1, keepdims=True)
+        mine = np.flatnonzero(variables < len(graph.states))
+        which = np.searchsorted(starts, variables[mine], "right") - 1
+        for number in np.unique(which):
+            rows = mine[which == number]
+            shares[number][variables[rows] - starts[number]] = weight[rows]
+    named = {
+        group.name: share.reshape(*group.shape, group.states)
+        for group, share in zip(graph.variables, shares, strict=True)
+    }
+    return Marginals(named, total, converged=True, iterations=0, exact=True)
+
+
+def _bethe_marginals(
+    graph: FactorGraph | CompiledGraph,
+    evidence: Evidence | None,
+    options: Options | None,
+    changes: dict[str, Any],
+) -> Marginals:
     default = Options(precision="double", iterations=500, tolerance=1e-9)
     chosen = replace(options or default, **changes)
     problem = Problem.of(graph, evidence, chosen.dtype)
-    if not problem.single:
-        raise ValueError("marginals are computed for one graph at a time")
     with jax.enable_x64(chosen.precision == "double"):
         beliefs, bethe, info = _sum_product(
             problem.compiled.wiring,
@@ -82,32 +156,6 @@ def marginals(
         bool(info.converged[0]),
         int(info.iterations[0]),
     )
-
-
-def log_partition(
-    graph: FactorGraph, evidence: Evidence | None = None, *, method: str = "bethe", **changes: Any
-) -> float:
-    """Return log Z: the Bethe estimate, or with ``method="exact"`` the true one.
-
-    Exact is by elimination, or by listing all configurations where that is refused; a model that
-    is too large for both raises ``ValueError``.
-    """
-    if method == "exact":
-        return _exact_log_partition(graph, evidence)
-    if method != "bethe":
-        raise ValueError(f"method is 'bethe' or 'exact', not {method!r}")
-    return marginals(graph, evidence, **changes).log_partition
-
-
-def _exact_log_partition(graph: FactorGraph, evidence: Evidence | None) -> float:
-    try:
-        return eliminate_sum(graph, evidence)
-    except TooLarge as error:
-        wide = error
-    try:
-        return enumerate_exactly(graph, evidence).log_partition
-    except TooLarge as many:
-        raise TooLarge(f"log Z cannot be computed exactly: {wide}; {many}") from None
 
 
 @jax.jit

@@ -7,6 +7,8 @@ from numbers import Integral, Real
 
 import numpy as np
 
+METHODS = ("auto", "exact", "max-product", "toulbar2")
+
 _WHOLE = {"iterations": 1, "restarts": 1, "blocks": 1, "bound_steps": 0, "seed": 0}  # the least
 _NOT_NEGATIVE = ("damping", "noise", "tolerance", "jitter", "bound_tolerance")
 
@@ -15,6 +17,9 @@ _NOT_NEGATIVE = ("damping", "noise", "tolerance", "jitter", "bound_tolerance")
 class Options:
     """Settings of ``solve``; the defaults are the paper's where it names them."""
 
+    method: str = "auto"  # or "exact", "max-product", "toulbar2": see ``solve``
+    largest_table: int = 1 << 20  # entries that exact methods may give a table; 2^20 take 8 MB
+    seconds: float | int = 10.0  # that toulbar2 gets, where it is installed
     iterations: int = 200  # rounded up to a multiple of 5
     damping: float = 0.5  # new message = damping * old + (1 - damping) * new
     noise: float = 0.01  # scale of the logistic initial messages
@@ -34,6 +39,8 @@ class Options:
         check_numbers(vars(self))
         if self.damping >= 1:
             raise ValueError(f"damping must lie in [0, 1), not {self.damping}")
+        if self.method not in METHODS:
+            raise ValueError(f"method is one of {', '.join(METHODS)}, not {self.method!r}")
         if self.schedule not in ("parallel", "blocks"):
             raise ValueError(f"schedule is 'parallel' or 'blocks', not {self.schedule!r}")
         if self.precision not in ("single", "double"):

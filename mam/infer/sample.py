@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mam.graph import FactorGraph, compile_graphs
+from mam.graph import FactorGraph
 from mam.graph.evidence import Evidence, group_scores
 from mam.infer.solve import solve
 
@@ -44,12 +44,12 @@ def sample(
         chosen = range(start, min(start + _BATCH, count))
         # A short last batch is filled up, so that it has the shape of the others.
         copies = len(chosen) if count <= _BATCH else _BATCH
-        compiled = compile_graphs([graph] * copies)
         shaken = [_perturbed(graph, known, seed, k) for k in chosen]
         shaken += [shaken[-1]] * (copies - len(chosen))
-        answers = solve(compiled, shaken, seed=seed, **changes)
-        answers = answers if isinstance(answers, list) else [answers]
+        answers = solve([graph] * copies, shaken, seed=seed, **changes)
         for k, answer in zip(chosen, answers, strict=False):
+            if answer.impossible:
+                raise ValueError("the model has no samples: no assignment is possible")
             values[k] = answer.values
     return {
         group.name: values[:, group.start : group.start + group.size].reshape(count, *group.shape)

@@ -1,7 +1,7 @@
 """What a solver answers, and how good the answer is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,6 +26,7 @@ class Solution:
     converged: bool
     iterations: int
     violated: tuple[str, ...]  # hard factors by name and number, and "evidence of" a variable
+    ways: Mapping[str, int] = field(default_factory=dict)  # how many components were solved how
 
     @property
     def assignment(self) -> Mapping[str, np.ndarray]:
@@ -51,6 +52,17 @@ class Solution:
     def impossible(self) -> bool:
         """Whether it is proved that no assignment is feasible."""
         return self.bound is not None and bool(np.isneginf(self.bound))
+
+    @property
+    def proof(self) -> str | None:
+        """How it is known that the answer is the best one, or that there is none.
+
+        "exact": every component was solved exactly; "bound": the bound meets the score; None: it
+        is not known.
+        """
+        if not (self.optimal or self.impossible):
+            return None
+        return "bound" if "max-product" in self.ways else "exact"
 
     @property
     def optimal(self) -> bool:
@@ -82,5 +94,19 @@ class Solution:
             state = f"within {self.gap:.4g} of the optimum"
         else:
             state = "feasible, no bound asked for"
+        return f"score {self.score:.6g}, {state}; {self._how()}"
+
+    def _how(self) -> str:
         run = "converged" if self.converged else "stopped"
-        return f"score {self.score:.6g}, {state}; {run} after {self.iterations} iterations"
+        messages = f"max-product {run} after {self.iterations} iterations"
+        if set(self.ways) <= {"max-product"} and sum(self.ways.values()) <= 1:
+            return messages
+        count = sum(self.ways.values())
+        ways = ", ".join(f"{number} by {way}" for way, number in self.ways.items())
+        several = f"{count} component{'s' if count != 1 else ''}: {ways}"
+        return f"{several}; {messages}" if "max-product" in self.ways else several
+
+
+def lifted(bound: float, score: float) -> float:
+    """Lift a bound that lies below its score by no more than rounding; show what lies lower."""
+    return score if score - 1e-9 * (1 + abs(score)) <= bound < score else bound

@@ -1,27 +1,28 @@
-"""``solve``: max-product with restarts, repair and, on request, a certificate."""
+"""``solve``: every component of a model the cheapest sure way, with a proof where there is one."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
 
-from mam.graph import CompiledGraph, FactorGraph, Wiring
-from mam.graph.evidence import Evidence, as_difference
-from mam.infer import evaluate
-from mam.infer.dual import DualDescent
-from mam.infer.loop import Info, run
+from mam.core.memory import TooLarge
+from mam.core.programs import forget_old_programs
+from mam.graph import CompiledGraph, FactorGraph, GraphUnion, Scores, union_scores
+from mam.graph.evidence import Evidence
+from mam.infer.eliminate import Eliminated, eliminate
+from mam.infer.hard import solve_rest
+from mam.infer.maxproduct import max_product
 from mam.infer.options import Options
-from mam.infer.passing import HostStore, Store
-from mam.infer.problem import Problem, decode, margins
-from mam.infer.repair import decimate
-from mam.infer.restarts import beliefs_of_restart, go_on, propagate_restarts, settings_of
+from mam.infer.rest import Rest, leftovers
+from mam.infer.score import graph_scores, violations
 from mam.infer.solution import Solution
 
 Graphs = FactorGraph | CompiledGraph | Sequence[FactorGraph]
+
+# Beyond this many edges looking for components takes longer than it is likely to save.
+_MOST_EDGES = 1 << 21
 
 
 def solve(
@@ -33,204 +34,118 @@ def solve(
     """Find a best assignment: a ``Solution``, or a list of them for a batch of graphs.
 
     ``evidence`` maps names of variable groups to arrays, see ``pack_evidence``; a batch takes a
-    list of such mappings. Settings are the fields of ``Options``, given as one or by name.
+    list of such mappings. Settings are the fields of ``Options``, given as one or by name. The
+    method is
+
+    - "auto": evidence and hard constraints cut the graph into components; trees and components of
+      small width are solved exactly, by elimination. Others go to toulbar2, where it is installed
+      (for ``seconds`` in all, a tenth of it without ``bound``), and what it cannot prove in that
+      time to max-product;
+    - "exact": elimination alone; ``TooLarge``, a ``ValueError``, if something is left over;
+    - "toulbar2": elimination and toulbar2;
+    - "max-product": messages alone, on the whole graph.
 
     >>> from mam.factors import Pairwise
     >>> from mam.graph import GraphBuilder
     >>> builder = GraphBuilder()
     >>> x = builder.variables("x", 3)
     >>> builder.add("agree", Pairwise.of([[0, 1], [1, 2]], [[1, 0], [0, 1]]))
-    >>> solution = solve(builder.build(), {"x": [0.5, 0, 0]}, bound=True)
-    >>> solution["x"].tolist(), solution.score, solution.optimal
-    ([1, 1, 1], 2.5, True)
+    >>> solution = solve(builder.build(), {"x": [0.5, 0, 0]})
+    >>> solution["x"].tolist(), solution.score, solution.proof
+    ([1, 1, 1], 2.5, 'exact')
     """
     chosen = replace(options or Options(), **changes)
-    problem = Problem.of(graph, evidence, chosen.dtype, chosen.restarts)
-    messages, beliefs, info = propagate_restarts(problem, chosen)
-    decoded = _decoded(problem, [np.asarray(belief) for belief in beliefs])
-    if chosen.repair:
-        decoded = _repaired(problem, decoded, messages, info, chosen)
-    answer = _best_restart(problem, decoded, messages, info)
-    bounds = None
-    if chosen.bound:
-        answer, bounds = _certified(problem, answer, chosen)
-    solutions = _solutions(problem, answer, bounds)
-    return solutions[0] if problem.single else solutions
-
-
-@dataclass(frozen=True)
-class _Decoded:
-    """Assignments of every restart with their scores and margins."""
-
-    states: HostStore
-    margins: HostStore
-    score: np.ndarray  # (restarts, instances)
-
-    def improved(self, problem: Problem, states: HostStore) -> "_Decoded":
-        """Take over other states where they score better."""
-        score = evaluate.score(problem.compiled, problem.scores, states)[0]
-        better = np.pad(score > self.score, ((0, 0), (0, 1)))
-        merged = tuple(
-            np.where(better[:, problem.instance_of(kind)], new, old)
-            for kind, (new, old) in enumerate(zip(states, self.states, strict=True))
-        )
-        return replace(self, states=merged, score=np.maximum(score, self.score))
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """The best decoding of every graph of a batch, with a leading axis of one."""
-
-    decoded: _Decoded
-    converged: np.ndarray
-    iterations: np.ndarray
-
-
-def _decoded(problem: Problem, beliefs: list[np.ndarray]) -> _Decoded:
-    states = tuple(decode(beliefs))
-    score = evaluate.score(problem.compiled, problem.scores, states)[0]
-    return _Decoded(states, tuple(margins(beliefs)), score)
-
-
-def _best_restart(problem: Problem, decoded: _Decoded, messages: Store, info: Info) -> _Answer:
-    """Keep, for each graph, the restart that scores best."""
-    best = decoded.score.argmax(0)
-    graphs = np.arange(len(best))
-    chosen = np.append(best, 0)
-
-    def take(values: np.ndarray, kind: int) -> np.ndarray:
-        which = chosen[problem.instance_of(kind)]
-        return values[which, np.arange(values.shape[1])][None]
-
-    own = decoded.margins
-    if len(decoded.score) > 1:
-        # All restarts but the first ran on shaken evidence: margins are those of the true one.
-        with jax.enable_x64(problem.evidence[0].dtype == np.float64):
-            beliefs = beliefs_of_restart(
-                problem.compiled.wiring, problem.evidence, messages, best.astype(np.int32)
-            )
-        own = tuple(margins([np.asarray(belief)[None] for belief in beliefs]))
-    return _Answer(
-        _Decoded(
-            tuple(take(values, kind) for kind, values in enumerate(decoded.states)),
-            own,
-            decoded.score[best, graphs][None],
-        ),
-        np.asarray(info.converged)[best, graphs],
-        np.asarray(info.iterations)[best, graphs],
+    graphs = graph if isinstance(graph, CompiledGraph) else _as_batch(graph)
+    single = isinstance(graph, FactorGraph) or (
+        isinstance(graph, CompiledGraph) and len(graph.graphs) == 1
     )
+    if chosen.method == "max-product" or _edges(graphs) > _MOST_EDGES:
+        found = max_product(graphs, evidence, chosen)
+    else:
+        union = graphs.union if isinstance(graphs, CompiledGraph) else GraphUnion.of(graphs)
+        found = _by_components(union, union_scores(union, evidence), chosen)
+    return found[0] if single else found
 
 
-def _repaired(
-    problem: Problem, decoded: _Decoded, messages: Store, info: Info, options: Options
-) -> _Decoded:
-    """Repair what is infeasible or tied, or whose messages did not come to rest."""
-    wanted = ~np.isfinite(decoded.score) | ~np.asarray(info.converged)
-    wanted |= _tied(problem, decoded, 10 * options.tolerance)
-    wanted[:, len(problem.compiled.graphs) :] = False
-    if not wanted.any():
-        return decoded
-    settings = settings_of(options, min(options.iterations, 50))
-
-    def propagate(evidence: HostStore, messages: Store, active: np.ndarray) -> tuple[Store, Store]:
-        wiring, potentials = problem.compiled.wiring, problem.potentials
-        with jax.enable_x64(options.precision == "double"):
-            return go_on(wiring, potentials, evidence, settings, messages, active)
-
-    noise = max(options.noise, options.tolerance)
-    states = decimate(problem, messages, wanted, propagate, noise, options.seed)
-    return decoded.improved(problem, states)
+def _as_batch(graph: FactorGraph | Sequence[FactorGraph]) -> tuple[FactorGraph, ...]:
+    return (graph,) if isinstance(graph, FactorGraph) else tuple(graph)
 
 
-def _tied(problem: Problem, decoded: _Decoded, margin: float) -> np.ndarray:
-    """Whether some variable that has factors is as good in another state."""
-    restarts, graphs = decoded.score.shape
-    tied = np.zeros((restarts, graphs + 1), bool)
-    for kind, own in enumerate(decoded.margins):
-        restart, place = np.nonzero((own <= margin) & problem.has_factors(kind))
-        tied[restart, problem.instance_of(kind)[place]] = True
-    return tied[:, :-1]
+def _edges(graphs: CompiledGraph | tuple[FactorGraph, ...]) -> int:
+    if isinstance(graphs, CompiledGraph):
+        return graphs.edges
+    return sum(graph.edges for graph in graphs)
 
 
-def _certified(problem: Problem, answer: _Answer, options: Options) -> tuple[_Answer, np.ndarray]:
-    """Descend on the dual bound in double precision; its decodings compete as well."""
-    compiled = problem.compiled
-    evidence = tuple(as_difference(scores, np.float64) for scores in problem.scores)
-    with jax.enable_x64(True):
-        bounds, states = _descend(
-            compiled.wiring,
-            compiled.potentials,
-            evidence,
-            problem.scores,
-            (np.float64(options.bound_tolerance), np.int32(options.bound_steps)),
+def _by_components(
+    union: GraphUnion, scores: tuple[Scores, ...], options: Options
+) -> list[Solution]:
+    forget_old_programs()
+    found = eliminate(union, scores, options.largest_table)
+    rest = leftovers(found, scores)
+    if rest and options.method == "exact":
+        raise TooLarge(
+            f"this model cannot be solved exactly: {found.split.refusal}; method='auto' would "
+            f"solve {len(rest)} of its components by max-product"
         )
-    found = tuple(np.asarray(values)[None] for values in states)
-    better = replace(answer, decoded=answer.decoded.improved(problem, found))
-    lowest = evaluate.lowest_possible(compiled, problem.scores)
-    impossible = np.asarray(bounds) < lowest - 1e-6 * (1 + np.abs(lowest))
-    return better, np.where(impossible, -np.inf, bounds)
+    return _assembled(found, scores, rest, solve_rest(rest, options))
 
 
-@jax.jit
-def _descend(
-    wiring: Wiring,
-    potentials: Store,
-    evidence: Store,
-    scores: Store,
-    settings: tuple[Array, Array],
-) -> tuple[Array, Store]:
-    tolerance, steps = settings
-    solver = DualDescent(wiring, potentials, evidence, scores, tolerance)
-    zero = tuple(
-        jnp.zeros((size,) if n == 2 else (size, n), evidence[0].dtype)
-        for size, n in zip(wiring.store_sizes, wiring.states, strict=True)
+def _assembled(
+    found: Eliminated, scores: tuple[Scores, ...], rest: list[Rest], answers: list[Solution]
+) -> list[Solution]:
+    """Put the answers of all components together, graph by graph."""
+    union = found.split.union
+    values, margins, impossible = (
+        known.copy() for known in (found.values, found.margins, found.impossible)
     )
-    state, _ = run(solver, solver.init(zero), steps)
-    return state.bound, state.states
-
-
-def _solutions(problem: Problem, answer: _Answer, bounds: np.ndarray | None) -> list[Solution]:
-    compiled = problem.compiled
-    violated = _violated(problem, answer.decoded.states)
-    values = compiled.gather([states[0] for states in answer.decoded.states])
-    spread = compiled.gather([own[0] for own in answer.decoded.margins])
-    ends = np.append(compiled.starts, len(values))
+    count = len(union.graphs)
+    missing = np.zeros(count)  # what the bounds of components lie above their scores
+    bounded, converged = np.ones(count, bool), np.ones(count, bool)
+    iterations = np.zeros(count, np.int64)
+    for one, answer in zip(rest, answers, strict=True):
+        mine = one.variables[one.free]
+        values[mine], margins[mine] = answer.values[one.free], answer.margins[one.free]
+        bounded[one.owner] &= answer.bound is not None
+        if answer.bound is not None and not answer.impossible:
+            missing[one.owner] += max(answer.bound - answer.score, 0.0)
+        impossible[one.owner] |= answer.impossible
+        converged[one.owner] &= answer.converged
+        iterations[one.owner] = max(iterations[one.owner], answer.iterations)
+    total = graph_scores(union, scores, values)
+    broken = [()] * count if np.isfinite(total).all() else violations(union, scores, values)
+    # Nothing is known of a graph whose answer is not feasible, unless that is proved.
+    above = np.where(np.isfinite(total), total + missing, np.inf)
+    bounds = np.where(impossible, -np.inf, above)
+    ways = _ways(found, rest, answers)
+    ends = np.append(union.starts, len(values))
     return [
         Solution(
             graph,
             values[ends[i] : ends[i + 1]],
-            spread[ends[i] : ends[i + 1]],
-            float(answer.decoded.score[0, i]),
-            None if bounds is None else _above(float(bounds[i]), float(answer.decoded.score[0, i])),
-            bool(answer.converged[i]),
-            int(answer.iterations[i]),
-            tuple(sorted(violated[i])),
+            margins[ends[i] : ends[i + 1]],
+            float(total[i]),
+            float(bounds[i]) if bounded[i] or impossible[i] else None,
+            bool(converged[i]),
+            int(iterations[i]),
+            broken[i],
+            ways=ways[i],
         )
-        for i, graph in enumerate(compiled.graphs)
+        for i, graph in enumerate(union.graphs)
     ]
 
 
-def _violated(problem: Problem, states: HostStore) -> list[list[str]]:
-    """The names of the hard factors, and of the evidence, that each graph's states break."""
-    compiled = problem.compiled
-    _, by_factor = evaluate.score(compiled, problem.scores, states)
-    violated: list[list[str]] = [[] for _ in compiled.graphs]
-    for block, scores in enumerate(by_factor):
-        for row in np.flatnonzero(np.isneginf(scores[0])):
-            group = compiled.sets[compiled.wiring.parameters[block]]
-            instance, name, index = group.owner(int(compiled.factor_rows[block][row]))
-            violated[instance].append(f"{name}[{index}]")
-    own = [
-        np.take_along_axis(s, k[0][:, None], 1)[:, 0]
-        for s, k in zip(problem.scores, states, strict=True)
-    ]
-    for place in np.flatnonzero(np.isneginf(compiled.gather(own))):
-        instance = int(np.searchsorted(compiled.starts, place, "right")) - 1
-        label = compiled.graphs[instance].label(int(place - compiled.starts[instance]))
-        violated[instance].append(f"evidence of {label}")
-    return violated
-
-
-def _above(bound: float, score: float) -> float:
-    """Lift a bound that lies below its score by no more than rounding; show what lies lower."""
-    return score if score - 1e-9 * (1 + abs(score)) <= bound < score else bound
+def _ways(found: Eliminated, rest: list[Rest], answers: list[Solution]) -> list[dict[str, int]]:
+    """How many components of each graph were solved how."""
+    split = found.split
+    ways: list[Counter[str]] = [Counter() for _ in split.union.graphs]
+    free = split.component >= 0
+    graph = np.zeros(len(split.exact), np.int64)
+    graph[split.component[free]] = split.graph[free]
+    for number, solved in enumerate(np.bincount(graph[split.exact], minlength=len(ways))):
+        if solved:
+            ways[number]["elimination"] = int(solved)
+    for one, answer in zip(rest, answers, strict=True):
+        ways[one.owner].update(answer.ways)
+    # A graph without any choice needs no method, and is known all the same.
+    return [dict(some) or {"evidence": 1} for some in ways]

@@ -1,27 +1,14 @@
-"""Graphs in the plain terms of other programs: full tables and scores per state."""
+"""Graphs in the plain terms of other programs: full tables."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from mam.factors import Factors, Pairwise
-from mam.graph import FactorGraph, compile_graphs, pack_evidence
-from mam.graph.evidence import Evidence
+from mam.graph import FactorGraph
 
 # A full table with more entries than this is refused: written down it takes over 50 MB.
 _MOST_ENTRIES = 1 << 22
-
-
-def evidence_scores(graph: FactorGraph, evidence: Evidence | None) -> dict[str, np.ndarray]:
-    """Return log scores ``(variables, states)`` of each group that has evidence."""
-    alone = compile_graphs(FactorGraph(graph.variables, ()))
-    packed = pack_evidence(alone, evidence, np.float64)
-    scores = {}
-    for name in evidence or {}:
-        ids = graph.group(name).ids.ravel()
-        if ids.size:
-            scores[name] = packed[int(alone.kind[ids[0]])][alone.position[ids]]
-    return scores
 
 
 def check_sizes(graph: FactorGraph, name: str, factors: Factors) -> None:
@@ -36,11 +23,6 @@ def check_sizes(graph: FactorGraph, name: str, factors: Factors) -> None:
             f"factor {name}[{wrong[0]}] has {entries[wrong[0]]:.3g} joint states, too many to "
             f"list (at most {_MOST_ENTRIES}); to_toulbar2 needs no list"
         )
-
-
-def labels(graph: FactorGraph) -> list[str]:
-    """Return the names of all variables."""
-    return [group.label(int(v)) for group in graph.variables for v in group.ids.ravel()]
 
 
 def full_tables(

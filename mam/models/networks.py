@@ -9,7 +9,7 @@ from mam.factors import Factors, Pairwise, Table
 from mam.factors.base import check_potentials
 from mam.factors.ragged import as_ids
 from mam.graph import FactorGraph, VariableGroup
-from mam.models.dense import check_sizes, labels
+from mam.models.dense import check_sizes
 
 _BOTH = "variable", "factor"
 
@@ -31,7 +31,7 @@ def to_networkx(graph: FactorGraph) -> Any:
     [('x[0]', 'agree[0]'), ('x[1]', 'agree[0]')]
     """
     result = _networkx().Graph()
-    names = labels(graph)
+    names = graph.labels()
     for name, states in zip(names, graph.states.tolist(), strict=True):
         result.add_node(name, bipartite=0, role="variable", states=states)
     for group, factors in graph.factors:

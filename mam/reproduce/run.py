@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from mam.data.whole import check_folder, write_whole
+from mam.data.outputs import check_outputs
+from mam.data.whole import write_whole
 from mam.reproduce.cabc import CabcStudy
 from mam.reproduce.experiment import NONE, Experiment
 from mam.reproduce.objects import ObjectsStudy
@@ -17,6 +18,7 @@ STUDIES: dict[str, type[Experiment]] = {
 }
 
 Tell = Callable[[str, float], None]  # what is being done, and which share of all is done
+Notice = Callable[[str], None]  # something that a user should know, in a sentence
 
 
 def prepare(
@@ -27,20 +29,36 @@ def prepare(
     changes: Mapping[str, int] = NONE,
 ) -> Experiment:
     """Open the folder of an experiment; what cannot work is refused here, before any work."""
-    check_folder(out)
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out}: is a file; --out is a folder")
+    if not out.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{out.parent}: no such folder")
     if data is not None and not data.is_dir():
         raise FileNotFoundError(f"{data}: no such folder of data sets")
     folder = out / name
     study = STUDIES[name].at(scale, folder, data, changes)
     folder.mkdir(parents=True, exist_ok=True)
+    given = [] if data is None else data.glob("*.parquet")
+    check_outputs([_page_of(folder), folder / "step.json"], given)
     return study
 
 
-def run_steps(store: Store, steps: list[Step], tell: Tell = lambda title, share: None) -> None:
-    """Do what is not done yet; the share counts that alone."""
+def _page_of(folder: Path) -> Path:
+    """The page of an experiment lies beside the folder of its steps."""
+    return folder.with_suffix(".html")
+
+
+def run_steps(
+    store: Store,
+    steps: list[Step],
+    tell: Tell = lambda title, share: None,
+    notice: Notice = lambda text: None,
+) -> None:
+    """Do what is not done yet; the share counts that alone. A damaged record is told of."""
     left = [step for step in steps if store.record(step) is None]
+    for step in left:
+        if (path := store.damaged(step)) is not None:
+            notice(f"{path}: no whole record of a step; {step.name!r} is done again")
     total = sum(step.rows * step.cost for step in left) or 1.0
     before = 0.0
     for step in left:
@@ -57,9 +75,13 @@ def run_steps(store: Store, steps: list[Step], tell: Tell = lambda title, share:
     tell("done", 1.0)
 
 
-def reproduce(study: Experiment, tell: Tell = lambda title, share: None) -> Path:
-    """Do an experiment, and return its page, which lies beside the folder of its steps."""
-    run_steps(study.store, study.steps(), tell)
-    path = study.store.folder.with_suffix(".html")
+def reproduce(
+    study: Experiment,
+    tell: Tell = lambda title, share: None,
+    notice: Notice = lambda text: None,
+) -> Path:
+    """Do an experiment, and return its page."""
+    run_steps(study.store, study.steps(), tell, notice)
+    path = _page_of(study.store.folder)
     write_whole(path, study.page().encode())
     return path

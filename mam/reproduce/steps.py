@@ -71,12 +71,16 @@ class Store:
         return self.folder / (step.stem + step.suffix)
 
     def record(self, step: Step) -> Record | None:
-        """What the step left, or None while it is still to be done."""
+        """What the step left, or None while it is still to be done, or its record is damaged."""
         path = self._record_path(step)
         if not path.is_file() or (step.suffix and not self.file(step).is_file()):
             return None
-        found = json.loads(path.read_text())
-        return Record(found["result"], found["seconds"])
+        return _parsed(path.read_bytes())
+
+    def damaged(self, step: Step) -> Path | None:
+        """The file that should be the step's record and is none, if there is one."""
+        path = self._record_path(step)
+        return path if path.is_file() and _parsed(path.read_bytes()) is None else None
 
     def result(self, step: Step) -> Any:
         """The result of a step that must be done already."""
@@ -105,6 +109,15 @@ class Store:
 
     def _record_path(self, step: Step) -> Path:
         return self.folder / f"{step.stem}.json"
+
+
+def _parsed(text: bytes) -> Record | None:
+    """A record from its file; None where that is torn, garbage, or lacks what a record has."""
+    try:
+        found = json.loads(text)
+        return Record(found["result"], float(found["seconds"]))
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def distinct(steps: Sequence[Step]) -> list[Step]:

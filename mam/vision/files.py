@@ -13,6 +13,7 @@ from safetensors.numpy import load_file, save
 
 from mam import __version__
 from mam.data.whole import write_whole
+from mam.vision.digest import UNSIGNED, check_data, check_header, signed
 
 FORMAT = 1  # raised when a file written by this version cannot be read by an older one
 # Names of the types of arrays in a file (safetensors format).
@@ -26,6 +27,11 @@ _DTYPES = {
     "F32": np.float32,
     "F64": np.float64,
 }
+_KEYS = ("format", "kind", "version", "config", "provenance")  # what every file says of itself
+# A mapped file may be far larger than what is used of it, and reading it all to check it would undo
+# the mapping. Up to this size that takes less than 0.1 s, and a larger one has only its header
+# checked.
+_CHECKED = 64 << 20
 BUNDLED = "bundled"  # the folder of models that come with the package
 
 
@@ -47,9 +53,11 @@ def save_model(path: str | Path, model: ModelFile) -> None:
         "version": __version__,
         "config": dict(model.config),
         "provenance": dict(model.provenance),
+        **UNSIGNED,
     }
     arrays = {name: np.ascontiguousarray(values) for name, values in model.arrays.items()}
-    write_whole(Path(path), save(arrays, metadata={"mam": json.dumps(about, sort_keys=True)}))
+    content = save(arrays, metadata={"mam": json.dumps(about, sort_keys=True)})
+    write_whole(Path(path), signed(content))
 
 
 def model_kind(source: str | Path) -> str:
@@ -60,7 +68,8 @@ def model_kind(source: str | Path) -> str:
 def load_model(source: str | Path, kind: str, *, mapped: bool = False) -> ModelFile:
     """Read a model of the given kind from a file, or by its bundled name.
 
-    The arrays of a ``mapped`` file stay on the disk until they are looked at.
+    The arrays of a ``mapped`` file stay on the disk until they are looked at. What was changed
+    since it was written is refused; of a large mapped file that goes for all but the arrays.
     """
     path = find_model(source)
     about = _about(path)
@@ -71,6 +80,8 @@ def load_model(source: str | Path, kind: str, *, mapped: bool = False) -> ModelF
         )
     if about["kind"] != kind:
         raise ValueError(f"{path}: a model of {about['kind']}, where one of {kind} is wanted")
+    if not mapped or path.stat().st_size <= _CHECKED:
+        check_data(path)
     arrays = _mapped(path) if mapped else load_file(path)
     return ModelFile(kind, arrays, about["config"], about["provenance"])
 
@@ -84,7 +95,15 @@ def _about(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path}: not a model file ({error})") from None
     if text is None:
         raise ValueError(f"{path}: a safetensors file, but not one that mam wrote")
-    return json.loads(text)
+    check_header(path)
+    try:
+        about = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{path}: the file is damaged ({error})") from None
+    missing = [key for key in _KEYS if not isinstance(about, dict) or key not in about]
+    if missing:
+        raise ValueError(f"{path}: the file is damaged (it says nothing of its {missing[0]})")
+    return about
 
 
 def _mapped(path: Path) -> dict[str, np.ndarray]:

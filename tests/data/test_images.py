@@ -122,3 +122,29 @@ def test_any_damage_is_either_harmless_or_named(junk: bytes, start: int, cut: in
             assert str(error).startswith("this one: ")
         else:
             assert found.ndim in (2, 3)
+
+
+def test_every_flipped_bit_of_a_png_is_noticed() -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (6, 7), dtype=np.uint8)
+    whole = encode_png(noise)
+    for place in range(len(whole)):
+        for bit in range(8):
+            torn = bytearray(whole)
+            torn[place] ^= 1 << bit
+            with pytest.raises(ValueError, match=r"^row 3, column 'image': "):
+                decode(bytes(torn), "row 3, column 'image'")
+
+
+def test_a_png_that_is_cut_off_anywhere_is_noticed() -> None:
+    whole = encode_png(GREY)
+    for length in range(len(whole)):
+        with pytest.raises(ValueError, match=r"^a: "):
+            decode(whole[:length], "a")
+
+
+def test_a_wrong_checksum_of_any_chunk_is_named() -> None:
+    text = b"tEXtComment\0made by hand"
+    chunk = struct.pack(">I", len(text) - 4) + text + b"oops"
+    whole = encode_png(GREY)
+    with pytest.raises(ValueError, match=r"^a\.png: .*the chunk tEXt has another checksum"):
+        decode(whole[:33] + chunk + whole[33:], "a.png")

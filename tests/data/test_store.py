@@ -15,6 +15,7 @@ import pytest
 from mam.data import Recipe, StoreConfig, count_rows, make_row, recipe, rows_of, write_dataset
 from mam.data.curves import CurvesConfig
 from mam.data.schema import to_record
+from mam.data.shards import MANIFEST
 
 SMALL = Recipe("curves", CurvesConfig(rows=64, cols=64, curves=(1, 2), width=(2, 4)), seed=3)
 
@@ -72,7 +73,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, name: str) -> None:
         write_dataset(SMALL, 90, tmp_path / name, config, stop_at_50)
     parts = tmp_path / ("set.parquet.parts" if "." in name else "set")
     first = bytes_of(parts)
-    assert sorted(first) == ["part-00000.parquet", "part-00001.parquet"]
+    assert sorted(first) == [MANIFEST, "part-00000.parquet", "part-00001.parquet"]
     assert count_rows(str(parts)) == 40
     ready: list[int] = []
     write_dataset(SMALL, 90, tmp_path / name, config, ready.append)
@@ -110,7 +111,7 @@ def select_all(out: Path) -> list:
 
 def test_finished_work_is_not_done_again(tmp_path: Path, monkeypatch) -> None:
     out = write_dataset(SMALL, 30, tmp_path / "a.parquet")
-    monkeypatch.setattr("mam.data.store.make_records", lambda *_: pytest.fail("made again"))
+    monkeypatch.setattr("mam.data.workers.make_records", lambda *_: pytest.fail("made again"))
     ready: list[int] = []
     assert write_dataset(SMALL, 30, out, progress=ready.append) == out
     assert ready == [30]
@@ -122,7 +123,7 @@ def test_a_torn_shard_is_made_again(tmp_path: Path) -> None:
     before = bytes_of(out)
     shard = out / "part-00001.parquet"
     shard.write_bytes(shard.read_bytes()[:-50])
-    (out / "part-00002.parquet.tmp").write_bytes(b"half")
+    (out / f"part-00002.parquet.{'0f' * 8}.tmp").write_bytes(b"half")
     write_dataset(SMALL, 30, out, config)
     assert bytes_of(out) == before
 
@@ -175,7 +176,8 @@ def test_a_full_disk_keeps_what_is_written(tmp_path: Path, monkeypatch) -> None:
         patch.setattr(pq.ParquetWriter, "write_table", full)
         with pytest.raises(OSError, match=r"part-00002\.parquet: .*disk is full.*again to go on"):
             write_dataset(SMALL, 50, tmp_path / "set", config)
-    assert sorted(bytes_of(tmp_path / "set")) == ["part-00000.parquet", "part-00001.parquet"]
+    kept = [MANIFEST, "part-00000.parquet", "part-00001.parquet"]
+    assert sorted(bytes_of(tmp_path / "set")) == kept
     out = write_dataset(SMALL, 50, tmp_path / "set", config)
     assert content(out) == [to_record(make_row(SMALL, k)) for k in range(50)]
 

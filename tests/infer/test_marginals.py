@@ -18,19 +18,20 @@ from tests.oracles import random_models
 def test_marginals_of_trees_are_exact(seed: int) -> None:
     graph, evidence = random_models.tree(np.random.default_rng(seed))
     exact = enumerate_exactly(graph, evidence)
-    result = marginals(graph, evidence)
-    assert result.converged
-    assert result.log_partition == pytest.approx(exact.log_partition, abs=1e-6)
-    for group in graph.variables:
-        for variable, found in zip(group.ids, result[group.name], strict=True):
-            np.testing.assert_allclose(found, exact.marginal([int(variable)]), atol=1e-6)
+    for method in ("exact", "bethe"):
+        result = marginals(graph, evidence, method=method)
+        assert result.converged and result.exact == (method == "exact")
+        assert result.log_partition == pytest.approx(exact.log_partition, abs=1e-6)
+        for group in graph.variables:
+            for variable, found in zip(group.ids, result[group.name], strict=True):
+                np.testing.assert_allclose(found, exact.marginal([int(variable)]), atol=1e-6)
 
 
 def test_marginals_with_hard_factors_and_certain_evidence() -> None:
     graph, evidence = random_models.gates(np.random.default_rng(0), inputs=2)
     evidence["some"] = np.array([np.inf])
     exact = enumerate_exactly(graph, evidence)
-    result = marginals(graph, evidence)
+    result = marginals(graph, evidence, method="bethe")
     assert result.log_partition == pytest.approx(exact.log_partition, abs=1e-5)
     for i, variable in enumerate(graph.ids("bit")):
         np.testing.assert_allclose(result["bit"][i], exact.marginal([int(variable)]), atol=1e-5)
@@ -47,7 +48,7 @@ def test_forbidden_states_keep_what_the_others_score(seed: int) -> None:
         forbidden = rng.random(scores.shape) < 0.25
         evidence[group.name] = np.where(forbidden & ~forbidden.all(1)[:, None], -np.inf, scores)
     exact = enumerate_exactly(graph, evidence)
-    result = marginals(graph, evidence)
+    result = marginals(graph, evidence, method="bethe")
     assert result.log_partition == pytest.approx(exact.log_partition, abs=1e-6)
     for group in graph.variables:
         for variable, found in zip(group.ids, result[group.name], strict=True):
@@ -58,14 +59,28 @@ def test_a_variable_that_must_be_on_keeps_its_score() -> None:
     builder = GraphBuilder()
     builder.variables("x", 2)
     scores = {"x": [[-np.inf, 5.0], [0, 0]]}
-    assert log_partition(builder.build(), scores) == pytest.approx(5 + np.log(2))
+    for method in ("exact", "bethe"):
+        found = log_partition(builder.build(), scores, method=method)
+        assert found == pytest.approx(5 + np.log(2))
+
+
+def test_an_impossible_model_has_no_marginals_and_no_samples() -> None:
+    builder = GraphBuilder()
+    x = builder.variables("x", 3)
+    differ = Pairwise.of([x[:2], x[1:], x[[0, 2]]], [[-np.inf, 0], [0, -np.inf]])
+    builder.add("differ", differ)
+    with pytest.raises(ValueError, match="no marginals: no assignment is possible"):
+        marginals(builder.build())
+    with pytest.raises(ValueError, match="no samples: no assignment is possible"):
+        sample(builder.build())
+    assert log_partition(builder.build()) == -np.inf
 
 
 def test_log_partition_methods() -> None:
     graph, evidence = random_models.tree(np.random.default_rng(4))
     exact = log_partition(graph, evidence, method="exact")
-    assert log_partition(graph, evidence) == pytest.approx(exact, abs=1e-6)
-    with pytest.raises(ValueError, match="'bethe' or 'exact'"):
+    assert log_partition(graph, evidence, method="bethe") == pytest.approx(exact, abs=1e-6)
+    with pytest.raises(ValueError, match="one of auto, exact, bethe"):
         log_partition(graph, evidence, method="guess")
 
 

@@ -51,6 +51,7 @@ def test_json_has_the_score_with_all_constants(model: Path) -> None:
         "score",
         "bound",
         "gap",
+        "proof",
         "feasible",
         "violated",
         "converged",
@@ -72,7 +73,7 @@ def test_without_bound_it_is_null(model: Path) -> None:
     assert found["gap"] is None
 
 
-@pytest.mark.parametrize("method", ["auto", "elimination", "max-product"])
+@pytest.mark.parametrize("method", ["auto", "exact", "max-product"])
 def test_every_method_finds_the_best(model: Path, method: str) -> None:
     found = answer(model, "--bound", "--method", method)
     assert found["method"] == ("max-product" if method == "max-product" else "elimination")
@@ -104,8 +105,9 @@ def test_a_wide_model_goes_to_max_product(tmp_path: Path) -> None:
     found = answer(path, "--restarts", 1, "--iterations", 5)
     assert found["method"] == "max-product"
     assert found["score"] == pytest.approx(24 * 23 / 2 * np.log(4))
-    result = CliRunner().invoke(app, ["solve", str(path), "--method", "elimination"])
+    result = CliRunner().invoke(app, ["solve", str(path), "--method", "exact"])
     assert "reaches width 23" in str(result.exception)
+    assert "1 of its components by max-product" in str(result.exception)
     assert isinstance(result.exception, ValueError)
 
 

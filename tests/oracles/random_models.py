@@ -82,6 +82,17 @@ def gates(rng: np.random.Generator, inputs: int = 5) -> tuple:
     return builder.build(), evidence
 
 
+def potts(rng: np.random.Generator, side: int, states: int = 5) -> tuple[FactorGraph, dict]:
+    """A square grid whose neighbours like or dislike to agree: hard from a side of about 15 on."""
+    builder = GraphBuilder()
+    x = builder.variables("x", (side, side), states)
+    down = np.stack([x[:-1].ravel(), x[1:].ravel()], 1)
+    right = np.stack([x[:, :-1].ravel(), x[:, 1:].ravel()], 1)
+    pairs = np.concatenate([down, right])
+    builder.add("pair", Pairwise.of(pairs, rng.normal(size=(len(pairs), 1, 1)) * np.eye(states)))
+    return builder.build(), {"x": rng.random((side, side, states))}
+
+
 def medley(rng: np.random.Generator) -> tuple[FactorGraph, dict]:
     """Every kind of factor over mixed states, in several components, some variables alone.
 

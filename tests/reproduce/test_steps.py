@@ -93,3 +93,21 @@ def test_the_share_told_rises_from_0_to_1_over_what_is_left(tmp_path: Path) -> N
     run_steps(store, steps, lambda title, share: told.append(share))
     assert told[0] == 0 and told[-1] == 1 and told == sorted(told)
     assert told[4] == pytest.approx(8 / 20)
+
+
+@pytest.mark.parametrize(
+    "text", ["", '{"result": 1, "sec', "\x00\xff", "[1]", "null", '{"result": 1}', '{"seconds": 1}']
+)
+def test_a_damaged_record_is_made_again_and_named(tmp_path: Path, text: str) -> None:
+    store, done, told = Store(tmp_path), [], []
+    mine = step({"a": 1}, done)
+    store.run(mine)
+    assert store.damaged(mine) is None
+    [path] = tmp_path.iterdir()
+    path.write_text(text, encoding="latin-1")
+    assert store.record(mine) is None and store.damaged(mine) == path
+    run_steps(store, [mine], notice=told.append)
+    assert len(done) == 2 and store.result(mine) == {"a": 1}
+    assert len(told) == 1 and str(path) in told[0] and "'a step' is done again" in told[0]
+    run_steps(store, [mine], notice=told.append)
+    assert len(done) == 2 and len(told) == 1

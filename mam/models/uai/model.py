@@ -8,13 +8,9 @@ import numpy as np
 from jaxtyping import Int
 
 from mam.graph import FactorGraph
-from mam.infer import Options, Solution, TooLarge, exact_solution, log_partition, solve
+from mam.infer import Options, Solution, log_partition, solve
 
 Observed = Mapping[int, int]
-
-METHODS = ("auto", "elimination", "max-product")
-# Up to this many entries in its largest table, elimination is faster than max-product compiles.
-_AUTO_LARGEST = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -23,7 +19,7 @@ class UaiAnswer:
 
     solution: Solution  # its score and bound are those of the file, constant and all
     assignment: Int[np.ndarray, " variables"]  # by the file's numbering
-    method: str  # "elimination" or "max-product"
+    method: str  # how its components were solved: "elimination", "max-product" or several
 
 
 @dataclass(frozen=True)
@@ -45,38 +41,16 @@ class UaiModel:
         self,
         observed: Observed | None = None,
         options: Options | None = None,
-        *,
-        method: str = "auto",
         **changes: Any,
     ) -> UaiAnswer:
-        """Find the best assignment of the file: by elimination where that is cheap.
-
-        ``method`` is "auto", "elimination" (exact, or ``ValueError``) or "max-product", which
-        follows the options.
-        """
-        if method not in METHODS:
-            raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
+        """Find the best assignment of the file, as ``mam.infer.solve`` does."""
         known = dict(observed or {})
-        solution, used = self._solution(known, options, method, changes)
+        solution = solve(self.graph, self.evidence(known), options, **changes)
         bound = None if solution.bound is None else self.in_file(solution.bound)
         solution = replace(solution, score=self.in_file(solution.score), bound=bound)
         assignment = self.in_file_order(solution.values)
         assignment[list(known)] = list(known.values())
-        return UaiAnswer(solution, assignment, used)
-
-    def _solution(
-        self, observed: Observed, options: Options | None, method: str, changes: dict[str, Any]
-    ) -> tuple[Solution, str]:
-        evidence = self.evidence(observed)
-        # Max-product has nothing to compile without variables.
-        if method != "max-product" or not self.graph.variables:
-            try:
-                limit = {"largest": _AUTO_LARGEST} if method == "auto" else {}
-                return exact_solution(self.graph, evidence, **limit), "elimination"
-            except TooLarge:
-                if method == "elimination":
-                    raise
-        return solve(self.graph, evidence, options, **changes), "max-product"
+        return UaiAnswer(solution, assignment, ", ".join(solution.ways))
 
     def log_partition(
         self, observed: Observed | None = None, *, method: str = "exact", **changes: Any

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from mam.graph import FactorGraph
-from mam.graph.evidence import Evidence
-from mam.models.dense import evidence_scores, full_tables
+from mam.graph.evidence import Evidence, evidence_scores
+from mam.models.dense import full_tables
 from mam.models.uai.model import UaiModel
 
 # exp(708) is the end of the normal doubles on either side; beyond it digits get lost.

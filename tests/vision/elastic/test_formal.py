@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mam.infer import enumerate_exactly, solve
 from mam.infer.evaluate import score as score_states
 from mam.infer.problem import Problem
-from mam.models.toulbar import solve_with_toulbar2
+from mam.infer.toulbar import solve_with_toulbar2
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.edges import Edges
 from mam.vision.elastic.formal import ABSENT, LetterModel, Placed, letter_model

@@ -1,0 +1,200 @@
+"""A batch of graphs as independent components, and which of them elimination can solve.
+
+Evidence and hard constraints cut the graphs; what is left falls into components. Each of them is
+eliminated if its tables stay small enough, whatever the others are like.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from mam.core.memory import TooLarge
+from mam.factors import Ragged
+from mam.factors.network import Tables
+from mam.graph import GraphUnion, Scores
+from mam.infer.condition import Conditioned, condition
+from mam.infer.network import write_network
+from mam.infer.order import Order, best_order
+from mam.infer.rounds import NEVER, Round, Rounds, plan_rounds
+
+# Entries of the largest table, and of all tables that are kept: 8 MB and 512 MB.
+LARGEST_TABLE = 1 << 20
+_MOST_ENTRIES = 1 << 26
+# Components up to this many variables get a second, slower planner when the first one fails.
+_WORTH_PLANNING = 5000
+# Tables beyond this are worth it as well.
+_GOOD_ENOUGH = 1 << 12
+
+
+@dataclass(frozen=True)
+class Split:
+    """Independent components of a batch of graphs, and an order that eliminates some of them."""
+
+    union: GraphUnion
+    network: Conditioned
+    component: np.ndarray  # of each variable, auxiliary ones too; -1 where it is fixed
+    graph: np.ndarray  # of each variable, likewise
+    exact: np.ndarray  # whether each component is eliminated by the plan
+    plan: Rounds
+    refusal: str  # why the first of the others is not; "" if all are
+
+    @property
+    def solved(self) -> np.ndarray:
+        """Which variables of the graphs are fixed, or in a component that is eliminated."""
+        own = self.component[: len(self.union.states)]
+        return np.append(self.exact, True)[own]
+
+    def variables_of(self, components: np.ndarray) -> np.ndarray:
+        """Which variables, auxiliary ones too, are in components of a given kind."""
+        return np.append(components, False)[self.component]
+
+
+def split(
+    union: GraphUnion, scores: Sequence[Scores], largest: float | int = LARGEST_TABLE
+) -> Split:
+    """Cut the graphs at what is certain, find the components, and plan their elimination."""
+    union.check_potentials(np.float64)
+    whole, unwritten = write_network(union, scores)
+    large = [factors.scopes() for factors in unwritten]
+    network = condition(whole)
+    free = network.fixed < 0
+    pairs = [_stars(some.scopes) for some in network.tables]
+    pairs += [np.stack([s.values, s.values[s.offsets[s.row_of_value]]], 1) for s in large]
+    component = _components(free, pairs)
+    graph = _graph_of(union, whole.tables, len(network.states))
+    blocked = np.zeros(int(component.max(initial=-1)) + 1, bool)
+    for scopes in large:
+        own = component[scopes.values]
+        blocked[own[own >= 0]] = True
+    plan, refusal = _plan(network, component, graph, blocked, largest)
+    exact = ~blocked
+    stays = free & (plan.left > len(plan.rounds))
+    exact[component[stays]] = False
+    plan, exact = _affordable(plan, component, exact)
+    return Split(union, network, component, graph, exact, plan, refusal)
+
+
+def _stars(scopes: np.ndarray) -> np.ndarray:
+    """Pairs that join the variables of each table."""
+    first = np.repeat(scopes[:, 0], scopes.shape[1])
+    return np.stack([first, scopes.ravel()], 1)
+
+
+def _components(free: np.ndarray, pairs: Sequence[np.ndarray]) -> np.ndarray:
+    """The component of each free variable, numbered from 0; -1 for the others."""
+    joined = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
+    joined = joined[free[joined].all(1)]
+    size = len(free)
+    matrix = coo_array((np.ones(len(joined), bool), tuple(joined.T)), (size, size))
+    label = connected_components(matrix, directed=False)[1] if size else np.zeros(0, np.int64)
+    found = np.full(size, -1)
+    found[free] = np.unique(label[free], return_inverse=True)[1]
+    return found
+
+
+def _graph_of(union: GraphUnion, tables: Sequence[Tables], size: int) -> np.ndarray:
+    """The graph of each variable; an auxiliary one belongs to that of its factor."""
+    if len(union.graphs) == 1:
+        return np.zeros(size, np.int64)
+    joined = _components(np.ones(size, bool), [_stars(some.scopes) for some in tables])
+    known = np.zeros(int(joined.max(initial=-1)) + 1, np.int64)
+    known[joined[: len(union.states)]] = union.instance
+    return known[joined]
+
+
+def _plan(
+    network: Conditioned,
+    component: np.ndarray,
+    graph: np.ndarray,
+    blocked: np.ndarray,
+    largest: float | int,
+) -> tuple[Rounds, str]:
+    """Plan all components together; those that grow too large get a planner of their own."""
+    wanted = ~np.append(blocked, True)[component]
+    scopes = [some.scopes for some in network.tables if some.scopes.shape[1] > 1]
+    mine = np.where(wanted, component, -1)
+    plan = plan_rounds(network.states, scopes, mine, _local(graph), largest)
+    refusal = "a factor's table is too large to write down" if blocked.any() else ""
+    poor = np.unique(component[wanted & (plan.entries > min(_GOOD_ENOUGH, largest))])
+    size = np.bincount(component[component >= 0], minlength=len(blocked))
+    orders = []
+    for one in poor[size[poor] <= _WORTH_PLANNING]:
+        mine = component == one
+        near = _neighbours(mine, scopes)
+        try:
+            order = best_order(near, network.states, largest)
+        except TooLarge as error:
+            refusal = refusal or f"a component of {size[one]} variables: {error}"
+            continue
+        tables = np.array([float(network.states[[v, *n]].prod(dtype=float)) for v, n in order])
+        if tables.sum() < plan.entries[mine].sum():
+            orders.append((mine, order, tables))
+    still = poor[size[poor] > _WORTH_PLANNING]
+    if len(still) and np.isinf(plan.entries[np.isin(component, still)]).any() and not refusal:
+        refusal = f"a component of {size[still].max()} variables grows tables above {largest:.3g}"
+    return _replanned(plan, orders), refusal
+
+
+def _local(graph: np.ndarray) -> np.ndarray:
+    """Number the variables of each graph from 0."""
+    order = np.argsort(graph, kind="stable")
+    local = np.empty(len(graph), np.int64)
+    local[order] = np.arange(len(graph)) - np.searchsorted(graph[order], graph[order])
+    return local
+
+
+def _neighbours(mine: np.ndarray, scopes: Sequence[np.ndarray]) -> dict[int, set[int]]:
+    near: dict[int, set[int]] = {int(v): set() for v in np.flatnonzero(mine)}
+    for some in scopes:
+        for scope in some[mine[some[:, 0]]].tolist():
+            for v in scope:
+                near[v].update(scope)
+    for v, others in near.items():
+        others.discard(v)
+    return near
+
+
+def _replanned(plan: Rounds, orders: list[tuple[np.ndarray, Order, np.ndarray]]) -> Rounds:
+    """Take some components out of a plan and put sequential orders for them in its place."""
+    if not orders:
+        return plan
+    moved = np.any([mine for mine, _, _ in orders], 0)
+    rounds = list(_without(plan, moved).rounds)
+    left, entries = plan.left.copy(), plan.entries.copy()
+    # Variables that stay are past any last round.
+    for _, order, tables in orders:
+        for number, (variable, _) in enumerate(order):
+            left[variable], entries[variable] = len(rounds) + number, tables[number]
+    for number in range(max(len(order) for _, order, _ in orders)):
+        now = [order[number] for _, order, _ in orders if number < len(order)]
+        near = [np.array(sorted(others), np.int64) for _, others in now]
+        rounds.append(Round(np.array([v for v, _ in now]), Ragged.of(near)))
+    return Rounds(tuple(rounds), left, entries)
+
+
+def _without(plan: Rounds, gone: np.ndarray) -> Rounds:
+    """The plan without some variables, which none of its other variables is joined with."""
+    rounds = []
+    for one in plan.rounds:
+        keep = np.flatnonzero(~gone[one.variables])
+        rounds.append(Round(one.variables[keep], one.neighbours.take(keep)))
+    return replace(plan, rounds=tuple(rounds))
+
+
+def _affordable(
+    plan: Rounds, component: np.ndarray, exact: np.ndarray
+) -> tuple[Rounds, np.ndarray]:
+    """Leave out the components that are not exact, and the most expensive beyond the budget."""
+    free = component >= 0
+    cost = np.bincount(component[free], np.minimum(plan.entries[free], 1e30), len(exact))
+    cost = np.where(exact, cost, 0.0)
+    order = np.argsort(cost, kind="stable")
+    kept = exact.copy()
+    kept[order[np.cumsum(cost[order]) > _MOST_ENTRIES]] = False
+    gone = np.zeros(len(component), bool)
+    gone[free] = ~kept[component[free]]
+    left = np.where(gone, NEVER, plan.left)
+    return replace(_without(plan, gone), left=left), kept

@@ -1,0 +1,102 @@
+"""The components that elimination leaves over, as graphs of their own.
+
+Everything outside such a component is known: fixed by evidence, or solved. It stays in the graph
+as variables with one possible state, so that the factors need not change.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from mam.graph import FactorGraph, Scores, VariableGroup
+from mam.infer.eliminate import Eliminated
+
+
+@dataclass(frozen=True)
+class Rest:
+    """A component, or several that share a factor, as a graph."""
+
+    graph: FactorGraph
+    evidence: dict[str, np.ndarray]
+    variables: np.ndarray  # the union's number of each variable of the graph
+    free: np.ndarray  # which of them are to be decided
+    owner: int  # the graph of the batch
+
+
+def leftovers(found: Eliminated, scores: tuple[Scores, ...]) -> list[Rest]:
+    """Return every component that is not solved."""
+    union, solved = found.split.union, found.split.solved
+    free = np.flatnonzero(~solved)
+    if not len(free):
+        return []
+    label = _joined(found, free)
+    counts = zip(*np.unique(union.states, return_counts=True), strict=True)
+    known = {int(n): np.zeros((int(count), int(n))) for n, count in counts}
+    place = np.zeros(len(union.states), np.int64)
+    for n in known:
+        place[union.states == n] = np.arange(len(known[n]))
+    for some in scores:
+        known[some.values.shape[1]][place[some.variables]] = some.values
+    owner = union.instance
+    result = []
+    for one in range(int(label[free].max()) + 1):
+        mine = free[label[free] == one]
+        taken = np.zeros(len(union.states), bool)
+        taken[mine] = True
+        result.append(_rest(found, taken, int(owner[mine[0]]), known, place))
+    return result
+
+
+def _joined(found: Eliminated, free: np.ndarray) -> np.ndarray:
+    """Number the components that are left over; those that share a factor are one."""
+    union = found.split.union
+    pairs = []
+    for group in union.sets:
+        scopes = group.factors.scopes()
+        open_ = ~found.split.solved[scopes.values]
+        values, rows = scopes.values[open_], scopes.row_of_value[open_]
+        first = np.searchsorted(rows, rows)
+        pairs.append(np.stack([values[first], values], 1))
+    joined = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
+    size = len(union.states)
+    matrix = coo_array((np.ones(len(joined), bool), tuple(joined.T)), (size, size))
+    label = connected_components(matrix, directed=False)[1]
+    number = np.full(size, -1)
+    number[free] = np.unique(label[free], return_inverse=True)[1]
+    return number
+
+
+def _rest(
+    found: Eliminated,
+    taken: np.ndarray,
+    owner: int,
+    known: dict[int, np.ndarray],
+    place: np.ndarray,
+) -> Rest:
+    union = found.split.union
+    chosen, needed = [], taken.copy()
+    for group in union.sets:
+        scopes = group.factors.scopes()
+        rows = np.unique(scopes.row_of_value[taken[scopes.values]])
+        chosen.append(rows)
+        needed[scopes.take(rows).values] = True
+    variables = np.flatnonzero(needed)
+    variables = variables[np.argsort(union.states[variables], kind="stable")]
+    number = np.full(len(union.states), -1)
+    number[variables] = np.arange(len(variables))
+    states = union.states[variables]
+    groups, evidence = [], {}
+    for n in np.unique(states):
+        own = variables[states == n]
+        name = f"x{n}"
+        groups.append(VariableGroup(name, (len(own),), int(n), int((states < n).sum())))
+        certain = np.where(np.arange(n) == found.values[own][:, None], 0.0, -np.inf)
+        evidence[name] = np.where(taken[own][:, None], known[int(n)][place[own]], certain)
+    factors = tuple(
+        (f"{i}", group.factors.take(rows, number))
+        for i, (group, rows) in enumerate(zip(union.sets, chosen, strict=True))
+        if len(rows)
+    )
+    return Rest(FactorGraph(tuple(groups), factors), evidence, variables, taken[variables], owner)

@@ -1,0 +1,144 @@
+"""In which order variables leave when a model is solved by elimination: many of them at a time.
+
+Variables of which no two share a table can leave together. Each round takes out those whose tables
+are the smallest around, so a tree loses its leaves and every other variable of its long branches:
+a chain of n variables is gone after about log n rounds. All components of all graphs of a batch
+leave at the same time. Nothing here looks at a potential.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mam.factors import Ragged
+
+# Bits of a table that costs nothing: up to here the inside of a chain need not wait for its ends.
+_CHEAP = 8.0
+NEVER = np.iinfo(np.int64).max  # the round of a variable that stays
+
+
+@dataclass(frozen=True)
+class Round:
+    """Variables that leave together, and the neighbours that each of them joins."""
+
+    variables: np.ndarray
+    neighbours: Ragged  # in rising order
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """A whole order; variables in tables that would grow too large stay."""
+
+    rounds: tuple[Round, ...]
+    left: np.ndarray  # (variables,): the round in which each leaves; past the last: it stays
+    entries: np.ndarray  # (variables,): of the table in which it leaves; inf if it stays
+
+
+def plan_rounds(
+    states: np.ndarray,
+    scopes: Sequence[np.ndarray],
+    component: np.ndarray,
+    local: np.ndarray,
+    largest: float | int,
+) -> Rounds:
+    """Choose an order for the variables of all components, -1 being none.
+
+    No table gets more than ``largest`` entries. The order in a component depends on nothing
+    outside of it: ``local`` numbers the variables of each graph.
+
+    >>> chain, one = np.stack([np.arange(99), np.arange(1, 100)], 1), np.zeros(100, int)
+    >>> plan = plan_rounds(np.full(100, 2), [chain], one, np.arange(100), 8)
+    >>> int(plan.left.max()) < 15
+    True
+    """
+    size, most = np.log2(states.astype(float)), np.log2(largest) + 1e-9
+    alive = component >= 0
+    graph = _Neighbours.of(scopes, len(states), alive)
+    tier = np.full(int(component.max(initial=-1)) + 1, _CHEAP)
+    left = np.full(len(states), NEVER)
+    entries = np.full(len(states), np.inf)
+    rounds: list[Round] = []
+    while alive.any():
+        cost = size + graph.sums(size)
+        lowest = np.full(len(tier), np.inf)
+        np.minimum.at(lowest, component[alive], cost[alive])
+        tier = np.maximum(tier, lowest)
+        alive &= lowest[component] <= most
+        ready = alive & (cost <= np.minimum(tier[component] + 1e-9, most))
+        chosen = graph.least(np.lexsort((_shuffled(local), cost)), ready)
+        if not len(chosen):
+            break
+        near = graph.lists(chosen)
+        left[chosen], entries[chosen] = len(rounds), 2.0 ** cost[chosen]
+        rounds.append(Round(chosen, near))
+        alive[chosen] = False
+        graph = graph.without(chosen, near)
+    return Rounds(tuple(rounds), left, entries)
+
+
+def _shuffled(numbers: np.ndarray) -> np.ndarray:
+    """A fixed shuffle, to break ties: by number, a chain would leave from one end only."""
+    mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+@dataclass(frozen=True)
+class _Neighbours:
+    """Who shares a table with whom, as sorted pairs in both directions."""
+
+    first: np.ndarray
+    second: np.ndarray
+    count: int
+
+    @classmethod
+    def of(cls, scopes: Sequence[np.ndarray], count: int, wanted: np.ndarray) -> "_Neighbours":
+        pairs = [_all_pairs(scope) for scope in scopes]
+        keys = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
+        keys = keys[wanted[keys].all(1)]
+        return cls._sorted(keys[:, 0] * count + keys[:, 1], count)
+
+    @classmethod
+    def _sorted(cls, keys: np.ndarray, count: int) -> "_Neighbours":
+        both = np.unique(keys)
+        return cls(both // max(count, 1), both % max(count, 1), count)
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """The sum over the neighbours of each variable."""
+        return np.bincount(self.first, values[self.second], minlength=self.count)
+
+    def least(self, order: np.ndarray, candidate: np.ndarray) -> np.ndarray:
+        """The candidates that come before all their neighbours that are candidates too."""
+        rank = np.empty(self.count, np.int64)
+        rank[order] = np.arange(self.count)
+        rank[~candidate] = self.count
+        beaten = np.zeros(self.count, bool)
+        beaten[self.first[rank[self.second] < rank[self.first]]] = True
+        return np.flatnonzero(candidate & ~beaten)
+
+    def lists(self, which: np.ndarray) -> Ragged:
+        """The neighbours of some variables."""
+        offsets = np.searchsorted(self.first, np.arange(self.count + 1))
+        return Ragged(self.second, offsets).take(which)
+
+    def without(self, gone: np.ndarray, near: Ragged) -> "_Neighbours":
+        """Take variables out and join the neighbours of each with one another."""
+        stays = np.ones(self.count, bool)
+        stays[gone] = False
+        kept = stays[self.first] & stays[self.second]
+        keys = [self.first[kept] * self.count + self.second[kept]]
+        for width in np.unique(near.lengths[near.lengths > 1]):
+            rows = np.flatnonzero(near.lengths == width)
+            pairs = _all_pairs(near.rectangle(rows, int(width)))
+            keys.append(pairs[:, 0] * self.count + pairs[:, 1])
+        return self._sorted(np.concatenate(keys), self.count)
+
+
+def _all_pairs(scopes: np.ndarray) -> np.ndarray:
+    """Every ordered pair of different places of each row."""
+    places = [(a, b) for a in range(scopes.shape[1]) for b in range(scopes.shape[1]) if a != b]
+    if not places:
+        return np.zeros((0, 2), np.int64)
+    return np.concatenate([scopes[:, pair] for pair in places])
