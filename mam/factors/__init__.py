@@ -2,6 +2,7 @@
 
 from mam.factors.and_ import And
 from mam.factors.base import Block, Factors, Listing, Plan, Port
+from mam.factors.choice import Choice
 from mam.factors.or_ import Or
 from mam.factors.padding import Padding
 from mam.factors.pairwise import Pairwise
@@ -11,12 +12,13 @@ from mam.factors.ragged import Ragged
 from mam.factors.table import Table
 from mam.factors.window import Window
 
-KINDS: tuple[type[Factors], ...] = (Table, Pairwise, Pattern, Or, And, Window)
+KINDS: tuple[type[Factors], ...] = (Table, Pairwise, Pattern, Or, And, Window, Choice)
 
 __all__ = [
     "KINDS",
     "And",
     "Block",
+    "Choice",
     "Factors",
     "Listing",
     "Or",

@@ -16,9 +16,9 @@ from mam.factors.base import (
     Listing,
     Messages,
     Plan,
+    Port,
     Temperature,
     check_potentials,
-    column_ports,
     pad_rows,
     padded,
     potential_rows,
@@ -100,11 +100,12 @@ class Table(Factors):
         return replace(self, variables=self.variables + offset)
 
     def key(self, states: np.ndarray) -> Hashable:
-        shapes = np.unique(states[self.variables], axis=0)
-        if len(shapes) > 1:
-            raise ValueError(f"a group of tables joins variables of different states: {shapes}")
+        shapes = states[self.variables]
         if not len(shapes):
             return ()
+        if (shapes != shapes[0]).any():
+            shapes = np.unique(shapes, axis=0)
+            raise ValueError(f"a group of tables joins variables of different states: {shapes}")
         shape = tuple(int(n) for n in shapes[0])
         bad = np.any((self.configurations < 0) | (self.configurations >= shape), axis=1)
         if bad.any():
@@ -132,19 +133,23 @@ class Table(Factors):
         if not len(self):
             return []
         count = len(self)
-        shape = tuple(int(n) for n in states[self.variables[0]])
-        rows = pad_rows(count, padding.rows(label, count, cost=len(self.configurations)))
-        ports = column_ports(self.variables, rows)
+        shape = states[self.variables[0]]
+        capacity = padding.rows(label, count, cost=len(self.configurations), degree=len(shape))
+        rows = pad_rows(count, capacity)
+        # One port a number of states, not a variable: programs are as long as there are ports.
+        ports, listed, by_state, slot = [], [], [], 0
+        for n in np.unique(shape):
+            mine = np.flatnonzero(shape == n)
+            place = np.full(len(rows), slot)
+            ports.append(Port(padded(self.variables[:, mine], rows, -1), rows, place))
+            listed.append(self.configurations[:, mine].astype(np.int32))
+            by_state.append(_cases_by_state(listed[-1], int(n)).astype(np.int32))
+            slot += len(mine)
+        row = padded(self.row, rows, 0).astype(np.int32)
         block = TableBlock(
-            padded(self.row, rows, 0).astype(np.int32),
-            self.configurations.astype(np.int32),
-            tuple(
-                _cases_by_state(self.configurations[:, i], n).astype(np.int32)
-                for i, n in enumerate(shape)
-            ),
-            shape,
+            row, tuple(listed), tuple(by_state), tuple(int(n) for n in np.unique(shape))
         )
-        return [Plan(block, ports, rows)]
+        return [Plan(block, tuple(ports), rows)]
 
     def held(self, states: np.ndarray) -> float:
         return 4.0 * len(self) * self.configurations.size
@@ -193,21 +198,25 @@ class Table(Factors):
         return replace(self, row=self.row[which], variables=number[self.variables[which]])
 
 
-def _cases_by_state(column: np.ndarray, states: int) -> np.ndarray:
-    """List the configurations with each state of one variable, padded with their number."""
-    lists = [np.flatnonzero(column == state) for state in range(states)]
-    width = max(1, *(len(cases) for cases in lists))
-    return np.stack([np.pad(c, (0, width - len(c)), constant_values=len(column)) for c in lists])
+def _cases_by_state(columns: np.ndarray, states: int) -> np.ndarray:
+    """List the configurations with each state of each column, padded with their number."""
+    count, width = columns.shape
+    order = np.argsort(columns, axis=0, kind="stable").T
+    place = np.arange(width)[:, None] * states + np.take_along_axis(columns.T, order, 1)
+    lengths = np.bincount(place.ravel(), minlength=width * states)
+    rows = Ragged(order.ravel(), np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
+    table = rows.rectangle(np.arange(len(rows)), max(1, int(lengths.max(initial=0))))
+    return np.where(table < 0, count, table).reshape(width, states, -1)
 
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class TableBlock(Block):
-    """Padded tables with the same configurations; ports: one per variable."""
+    """Padded tables with the same configurations; ports: one per number of states."""
 
     row: Leaf
-    configurations: Leaf
-    cases_by_state: tuple[Leaf, ...]
+    configurations: tuple[Leaf, ...]  # for each port (configurations, variables)
+    cases_by_state: tuple[Leaf, ...]  # for each port (variables, states, configurations)
     states: tuple[int, ...] = field(metadata={"static": True})
 
     def messages(self, potentials: Array, incoming: Messages, temperature: Temperature) -> Messages:
@@ -215,15 +224,18 @@ class TableBlock(Block):
         theta = finite(pick(potentials, self.row))
         others = theta[..., None] + sum_of_others(self._added(incoming))
         floor = -limit(theta.dtype)
-        outgoing = []
-        for i, cases in enumerate(self.cases_by_state):
-            scores = others[..., i].at[:, cases].get(mode="fill", fill_value=floor)
-            outgoing.append(as_message(soft_maximum(scores, -1, temperature), self.states[i]))
+        outgoing, first = [], 0
+        for cases, states in zip(self.cases_by_state, self.states, strict=True):
+            column = first + np.arange(len(cases))[:, None, None]
+            scores = others.at[:, cases, column].get(mode="fill", fill_value=floor)
+            outgoing.append(as_message(soft_maximum(scores, -1, temperature), states))
+            first += len(cases)
         return tuple(outgoing)
 
     def score(self, potentials: Array, states: Messages) -> Array:
         """The potential of the listed configuration, -inf if it is not listed."""
-        same = jnp.stack(states, -1)[:, None, :] == self.configurations
+        listed = jnp.concatenate(self.configurations, -1)
+        same = jnp.concatenate(states, -1)[:, None, :] == listed
         theta = pick(potentials, self.row)
         return jnp.max(jnp.where(jnp.all(same, -1), theta, -jnp.inf), -1, initial=-jnp.inf)
 
@@ -234,8 +246,8 @@ class TableBlock(Block):
 
     def _added(self, incoming: Messages) -> Array:
         """What each variable's message adds to each configuration: (factors, cases, arity)."""
-        columns = [
-            as_scores(message, states)[:, self.configurations[:, i]]
-            for i, (message, states) in enumerate(zip(incoming, self.states, strict=True))
-        ]
-        return jnp.stack(columns, -1)
+        pieces = []
+        for message, listed, states in zip(incoming, self.configurations, self.states, strict=True):
+            column = np.arange(listed.shape[1])
+            pieces.append(as_scores(message, states)[:, column, listed])
+        return jnp.concatenate(pieces, -1)

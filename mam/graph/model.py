@@ -1,6 +1,7 @@
 """Factor graphs as a user writes them: named variables, named groups of factors."""
 
 import difflib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from mam.factors import Factors
+from mam.graph.sizes import checked_shape
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class VariableGroup:
     @property
     def size(self) -> int:
         """The number of variables."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return math.prod(self.shape)
 
     @property
     def ids(self) -> np.ndarray:
@@ -40,6 +42,19 @@ class VariableGroup:
             return self.name
         place = np.unravel_index(variable - self.start, self.shape)
         return f"{self.name}[{', '.join(str(int(i)) for i in place)}]"
+
+    def variable(self, label: str) -> int:
+        """Return the number of one variable of the group from its label."""
+        _, _, place = label.partition("[")
+        try:
+            index = tuple(int(i) for i in place.rstrip("]").split(",")) if place else ()
+            if len(index) != len(self.shape):
+                raise IndexError
+            return int(self.ids[index])
+        except (IndexError, ValueError):
+            raise ValueError(
+                f"{label!r} names no single variable of {self.name!r} {self.shape}"
+            ) from None
 
 
 @dataclass(frozen=True)
@@ -60,12 +75,19 @@ class FactorGraph:
         """The number of (factor, variable) pairs."""
         return int(sum(factors.arities().sum() for _, factors in self.factors))
 
+    @cached_property
+    def _by_name(self) -> dict[str, VariableGroup]:
+        return {group.name: group for group in self.variables}
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        return np.array([group.start for group in self.variables], np.int64)
+
     def group(self, name: str) -> VariableGroup:
         """Return a group of variables by its name."""
-        for group in self.variables:
-            if group.name == name:
-                return group
-        raise ValueError(unknown("variable", name, (g.name for g in self.variables)))
+        if name not in self._by_name:
+            raise ValueError(unknown("variable", name, self._by_name))
+        return self._by_name[name]
 
     def ids(self, name: str) -> np.ndarray:
         """Return the numbers of the variables of a group, in its shape."""
@@ -73,8 +95,8 @@ class FactorGraph:
 
     def label(self, variable: int) -> str:
         """Return the name of a variable."""
-        starts = [group.start for group in self.variables]
-        return self.variables[int(np.searchsorted(starts, variable, "right")) - 1].label(variable)
+        place = int(np.searchsorted(self._starts, variable, "right")) - 1
+        return self.variables[place].label(variable)
 
     def labels(self) -> list[str]:
         """Return the names of all variables."""
@@ -86,17 +108,7 @@ class FactorGraph:
             if not 0 <= label < len(self.states):
                 raise ValueError(f"there is no variable number {label}")
             return int(label)
-        name, _, place = label.partition("[")
-        group = self.group(name)
-        try:
-            index = tuple(int(i) for i in place.rstrip("]").split(",")) if place else ()
-            if len(index) != len(group.shape):
-                raise IndexError
-            return int(group.ids[index])
-        except (IndexError, ValueError):
-            raise ValueError(
-                f"{label!r} names no single variable of {name!r} {group.shape}"
-            ) from None
+        return self.group(label.partition("[")[0]).variable(label)
 
     def observe(self, known: Mapping[str, int]) -> dict[str, np.ndarray]:
         """Return evidence that puts single variables, named by label, into given states.
@@ -138,45 +150,49 @@ class GraphBuilder:
     """
 
     def __init__(self) -> None:
-        self._variables: list[VariableGroup] = []
-        self._factors: list[tuple[str, Factors]] = []
+        self._variables: dict[str, VariableGroup] = {}
+        self._factors: dict[str, Factors] = {}
+        self._states = np.zeros(0, np.int64)  # doubled when full: adding costs what is added
         self._count = 0
 
     def variables(
         self, name: str, shape: int | tuple[int, ...] = (), states: int = 2
     ) -> np.ndarray:
         """Add a group of variables and return their numbers."""
-        if any(group.name == name for group in self._variables):
+        if name in self._variables:
             raise ValueError(f"there is a variable group {name!r} already")
-        if states < 2:
-            raise ValueError(f"variable {name!r} needs at least 2 states, not {states}")
-        axes = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
-        if any(n < 0 for n in axes):
-            raise ValueError(f"variable {name!r} has a negative shape {axes}")
-        group = VariableGroup(name, tuple(int(n) for n in axes), int(states), self._count)
-        self._variables.append(group)
+        axes = checked_shape(name, shape, states, self._count)
+        group = VariableGroup(name, axes, int(states), self._count)
+        self._variables[name] = group
         self._count += group.size
+        if self._count > len(self._states):
+            more = max(self._count, 2 * len(self._states)) - len(self._states)
+            self._states = np.pad(self._states, (0, more))
+        self._states[group.start : self._count] = group.states
         return group.ids
 
     def __getitem__(self, name: str) -> np.ndarray:
-        for group in self._variables:
-            if group.name == name:
-                return group.ids
-        raise ValueError(unknown("variable", name, (group.name for group in self._variables)))
+        """The numbers of a group of variables, or of one of them such as ``x[1, 2]``."""
+        if name in self._variables:
+            return self._variables[name].ids
+        group, bracket, _ = name.partition("[")
+        if bracket and group in self._variables:
+            return np.array(self._variables[group].variable(name))
+        raise ValueError(unknown("variable", name, self._variables))
 
     def add(self, name: str, factors: Factors) -> None:
         """Add a group of factors over variables that exist already."""
-        if any(known == name for known, _ in self._factors):
+        if name in self._factors:
             raise ValueError(f"there is a factor group {name!r} already")
         try:
             self._check(factors)
         except ValueError as error:
             raise ValueError(f"factor group {name!r}: {error}") from None
-        self._factors.append((name, factors))
+        self._factors[name] = factors
 
     def build(self) -> FactorGraph:
         """Return the graph; the builder may go on growing."""
-        return FactorGraph(tuple(self._variables), tuple(self._factors))
+        return FactorGraph(tuple(self._variables.values()), tuple(self._factors.items()))
 
     def _check(self, factors: Factors) -> None:
         scopes = factors.scopes()
@@ -187,7 +203,7 @@ class GraphBuilder:
                 f"factor {scopes.row_of_value[at]} names variable {scopes.values[at]}, "
                 f"but there are only {self._count}"
             )
-        factors.key(self.build().states)
+        factors.key(self._states[: self._count])
         pairs = np.sort(scopes.row_of_value * max(self._count, 1) + scopes.values)
         twice = np.flatnonzero(pairs[1:] == pairs[:-1])
         if twice.size:

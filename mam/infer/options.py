@@ -1,10 +1,16 @@
 """The settings of the solvers."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 
 METHODS = ("auto", "exact", "max-product", "toulbar2")
+
+_WHOLE = {"iterations": 1, "restarts": 1, "blocks": 1, "bound_steps": 0, "seed": 0}  # the least
+_NOT_NEGATIVE = ("damping", "noise", "tolerance", "jitter", "bound_tolerance")
 
 
 @dataclass(frozen=True)
@@ -30,10 +36,9 @@ class Options:
     bound_tolerance: float = 1e-7  # a bound that falls by less rests
 
     def __post_init__(self) -> None:
-        if not 0 <= self.damping < 1:
+        check_numbers(vars(self))
+        if self.damping >= 1:
             raise ValueError(f"damping must lie in [0, 1), not {self.damping}")
-        if self.restarts < 1 or self.iterations < 1 or self.blocks < 1:
-            raise ValueError("restarts, iterations and blocks must be at least 1")
         if self.method not in METHODS:
             raise ValueError(f"method is one of {', '.join(METHODS)}, not {self.method!r}")
         if self.schedule not in ("parallel", "blocks"):
@@ -45,3 +50,15 @@ class Options:
     def dtype(self) -> type:
         """The type of the messages."""
         return np.float64 if self.precision == "double" else np.float32
+
+
+def check_numbers(settings: Mapping[str, object]) -> None:
+    """Refuse settings that are no numbers, or out of their range, by name."""
+    for name, least in _WHOLE.items():
+        value = settings[name]
+        if not isinstance(value, Integral) or int(value) < least:
+            raise ValueError(f"{name} is a whole number of at least {least}, not {value!r}")
+    for name in _NOT_NEGATIVE:
+        value = settings[name]
+        if not isinstance(value, Real) or not 0 <= float(value) < math.inf:
+            raise ValueError(f"{name} is a number of at least 0, not {value!r}")

@@ -1,6 +1,6 @@
 """A compiled graph with its evidence, in the precision of a run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,8 +31,7 @@ class Problem:
     ) -> "Problem":
         """Compile what is not compiled yet and pack the evidence; refuse what cannot fit."""
         forget_old_programs()
-        graphs = graph.graphs if isinstance(graph, CompiledGraph) else graph
-        graphs = (graphs,) if isinstance(graphs, FactorGraph) else tuple(graphs)
+        graphs = graphs_of(graph)
         refuse_if_too_large(graphs, dtype, restarts)
         compiled = graph if isinstance(graph, CompiledGraph) else compile_graphs(graphs)
         single = isinstance(graph, FactorGraph) or (
@@ -51,6 +50,24 @@ class Problem:
         wiring = self.compiled.wiring
         first = [np.asarray(slots)[0] for slots in wiring.slots[kind]]
         return np.concatenate(first) < wiring.store_sizes[kind]
+
+
+def graphs_of(graph: object) -> tuple[FactorGraph, ...]:
+    """Return the graphs of what was given to solve; refuse anything else by what it is."""
+    if isinstance(graph, CompiledGraph):
+        return graph.graphs
+    if isinstance(graph, Iterable) and not isinstance(graph, str):
+        return tuple(_one_graph(each) for each in graph)
+    return (_one_graph(graph),)
+
+
+def _one_graph(graph: object) -> FactorGraph:
+    if isinstance(graph, FactorGraph):
+        return graph
+    what = "None" if graph is None else f"a {type(graph).__name__}"
+    hint = "; call build() first" if hasattr(graph, "build") else ""
+    hint = "; give its .graph" if hasattr(graph, "graph") else hint
+    raise ValueError(f"a graph is wanted, not {what}{hint}")
 
 
 def decode(beliefs: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mam.factors import And, Factors, Or, Pairwise, Pattern, PatternSet, Table, Window
+from mam.factors import And, Choice, Factors, Or, Pairwise, Pattern, PatternSet, Table, Window
 from mam.factors.limits import limit
 from mam.factors.patterns import SparsePatterns
 from mam.graph import CompiledGraph, GraphBuilder, Wiring, compile_graphs
@@ -51,6 +51,11 @@ def or_case(parents: list[int], pi01: float, pi10: float) -> Case:
 def and_case(count: int) -> Case:
     ids = np.arange(3 * count).reshape(count, 3)
     return Case([2] * (3 * count), 0, lambda _: And.of(ids[:, :2], ids[:, 2]))
+
+
+def choice_case(counts: list[int], optional: bool | list[bool] = False) -> Case:
+    factors = Choice.of(numbered(counts), optional=optional)
+    return Case([2] * sum(counts), 0, lambda _: factors)
 
 
 def pairwise_case(shape: tuple[int, int], count: int, shared: bool) -> Case:
@@ -107,6 +112,11 @@ KINDS = {
         or_case([1, 0, 6], 0.0, 0.05),
     ],
     "and": [and_case(1), and_case(3)],
+    "choice": [
+        choice_case([1, 2, 6]),
+        choice_case([0, 1, 3], optional=True),
+        choice_case([2, 0, 5], optional=[False, True, True]),
+    ],
     "pairwise": [
         pairwise_case((2, 2), 3, True),
         pairwise_case((2, 3), 1, True),
@@ -118,6 +128,8 @@ KINDS = {
         table_case((3,), [2]),
         table_case((2, 2, 2), [0, 3, 5]),
         table_case((3, 2, 4)),
+        table_case((2, 3, 2, 3), [0, 5, 8, 9, 30]),
+        table_case((2,) * 10, [1 << k for k in range(10)]),
     ],
     "pattern": [
         pattern_case([[3, 1], [0, 4]], TWO_SIDES),

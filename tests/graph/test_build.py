@@ -6,13 +6,19 @@ import jax
 import numpy as np
 import pytest
 
-from mam.factors import And, Or, Pairwise, Pattern, PatternSet, Ragged, Table, Window
+from mam.factors import And, Choice, Or, Pairwise, Pattern, PatternSet, Ragged, Table, Window
 from mam.graph import GraphBuilder, compile_graphs
 
 
 def chain(size: int) -> GraphBuilder:
     builder = GraphBuilder()
     builder.variables("x", size)
+    return builder
+
+
+def three() -> GraphBuilder:
+    builder = GraphBuilder()
+    builder.variables("x", 2, states=3)
     return builder
 
 
@@ -36,12 +42,27 @@ def test_a_million_edges_build_in_two_seconds() -> None:
     assert best < 2.0
 
 
+def test_adding_a_group_costs_what_is_added() -> None:
+    def seconds(count: int) -> float:
+        builder = GraphBuilder()
+        start = time.perf_counter()
+        for i in range(count):
+            x = builder.variables(f"x{i}", 2)
+            builder.add(f"f{i}", Pairwise.of([x], np.eye(2)))
+        return time.perf_counter() - start
+
+    short, long = (min(seconds(count) for _ in range(3)) for count in (300, 3000))
+    assert long < 30 * short  # ten times the work; it was a hundred times and more
+    assert long < 3
+
+
 def test_labels_and_numbers() -> None:
     builder = GraphBuilder()
     builder.variables("a", (2, 3))
     builder.variables("b")
     graph = builder.build()
     assert graph.label(4) == "a[1, 1]" and graph.label(6) == "b"
+    assert builder["a[1, 1]"] == 4 and builder["b"] == 6
     assert graph.variable("a[1, 1]") == 4 and graph.variable("b") == 6
     for wrong in ("a", "a[9, 9]", "a[x]", "b[0]"):
         with pytest.raises(ValueError, match="names no single variable"):
@@ -56,6 +77,10 @@ def test_labels_and_numbers() -> None:
         (lambda: chain(2).variables("x"), "already"),
         (lambda: chain(2).variables("y", -1), "negative shape"),
         (lambda: chain(2).variables("y", states=1), "at least 2 states"),
+        (lambda: chain(2).variables("y", 10**13), "'y' would make 1e"),
+        (lambda: chain(2).variables("y", (10**10, 10**10)), "'y' would make 1e"),
+        (lambda: chain(2).variables("y", 1, states=10**12), "'y' with 1 x 1e.* GB of memory"),
+        (lambda: chain(2)["x[2]"], r"'x\[2\]' names no single variable"),
         (lambda: chain(2)["z"], "there is no variable 'z'"),
         (lambda: chain(2).add("f", Pairwise.of([[0, 7]], np.eye(2))), "variable 7"),
         (lambda: chain(2).add("f", Pairwise.of([[0, 0]], np.eye(2))), r"x\[0\] twice"),
@@ -68,6 +93,12 @@ def test_labels_and_numbers() -> None:
         (lambda: Or.of([[0]], [1, 2]), "2 children"),
         (lambda: Or.of([[0]], [1], pi01=np.array([0.1, 0.2])), "2 values"),
         (lambda: And.of([[0, 1]], [2, 3]), "2 outputs"),
+        (lambda: Choice.of([0, 1]), "one flat list"),
+        (lambda: Choice.of(np.zeros((2, 2, 2), int)), r"shape \(2, 2, 2\)"),
+        (lambda: Choice.of([[0], []]), "choice 1 has no members"),
+        (lambda: Choice.of([[0], [1]], optional=[True]), "1 values of optional for 2 lists"),
+        (lambda: Choice.of([[0]], optional=np.array([2])), "True or False"),
+        (lambda: three().add("f", Choice.of([[0, 1]])), "variable 0 of a choice has 3 states"),
         (lambda: Window.of([[0, 1]], grid=(0, 3), radius=1), "grid"),
         (lambda: Window.of([[0, 1]], grid=(3, 3), radius=-1), "negative"),
         (lambda: chain(2).add("f", Window.of([[0, 1]], grid=(3, 3), radius=1)), "needs 9"),
@@ -88,6 +119,19 @@ def test_labels_and_numbers() -> None:
 def test_mistakes_are_named(make: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_list_over_many_variables_is_one_port_and_little_padding() -> None:
+    # With a port a variable the program was 30 times as long, and the padding 4,096 rows of 900.
+    size = 30
+    builder = GraphBuilder()
+    x = builder.variables("x", (size, size))
+    one = np.eye(size, dtype=int)
+    both = np.concatenate([x, x.T])
+    builder.add("one", Table.of(both, np.zeros(size), configurations=one))
+    wiring = compile_graphs(builder.build()).wiring
+    assert [port.index.shape[1] for ports in wiring.ports for port in ports] == [size]
+    assert wiring.ports[0][0].index.shape[0] <= 4 * len(both)
 
 
 def test_a_root_with_thousands_of_groups_fits() -> None:

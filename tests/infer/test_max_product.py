@@ -14,6 +14,9 @@ from mam.factors import Or, Pairwise, Table, Window
 from mam.graph import GraphBuilder, compile_graphs
 from mam.infer import Options, enumerate_exactly
 from mam.infer import solve as solve_any_way
+from mam.infer.options import check_numbers
+from mam.infer.problem import graphs_of
+from mam.models.examples import gene_network
 from tests.oracles import random_models
 
 SEEDS = st.integers(0, 10_000)
@@ -208,12 +211,44 @@ def test_new_evidence_and_new_potentials_need_no_new_structure() -> None:
         ({"restarts": 0}, "restarts"),
         ({"schedule": "random"}, "schedule"),
         ({"precision": "half"}, "precision"),
+        ({"seed": -1}, "seed is a whole number of at least 0, not -1"),
+        ({"noise": np.nan}, "noise is a number"),
     ],
 )
 def test_bad_options(changes: dict, message: str) -> None:
     graph, evidence = random_models.gates(np.random.default_rng(0))
     with pytest.raises(ValueError, match=message):
         solve(graph, evidence, **changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("seed", "a", "seed is a whole number of at least 0, not 'a'"),
+        ("iterations", 10.5, "iterations is a whole number of at least 1, not 10.5"),
+        ("restarts", "8", "restarts is a whole number"),
+        ("tolerance", None, "tolerance is a number of at least 0, not None"),
+    ],
+)
+def test_settings_that_are_no_numbers(name: str, value: object, message: str) -> None:
+    # Asked of the check itself: in the tests, types are refused before it is reached.
+    with pytest.raises(ValueError, match=message):
+        check_numbers({**vars(Options()), name: value})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (None, "a graph is wanted, not None"),
+        ("model.uai", "not a str"),
+        (GraphBuilder(), r"not a GraphBuilder; call build\(\) first"),
+        ([GraphBuilder().build(), 3], "not a int"),
+        (gene_network(), "not a MarkovAttentionModel; give its .graph"),
+    ],
+)
+def test_what_is_no_graph_is_named(given: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        graphs_of(given)
 
 
 @pytest.mark.parametrize(

@@ -43,10 +43,17 @@ def check(graph: FactorGraph, evidence: dict | None) -> float:
     return score
 
 
-@pytest.mark.parametrize("kind", ["table", "or", "and", "pattern", "window"])
+@pytest.mark.parametrize("kind", ["table", "or", "and", "pattern", "window", "choice"])
 def test_every_kind_against_brute_force(kind: str) -> None:
     graph = structured_graph(kind)
     assert np.isfinite(check(graph, None))
+    for seed in range(8):
+        check(graph, table_evidence(graph, seed))
+
+
+def test_a_long_choice_is_joined_two_by_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mam.factors.choice._LONG", 3)
+    graph = structured_graph("choice")
     for seed in range(8):
         check(graph, table_evidence(graph, seed))
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from mam.factors import And, Factors, Or, Pairwise, Pattern, PatternSet, Table, Window
+from mam.factors import And, Choice, Factors, Or, Pairwise, Pattern, PatternSet, Table, Window
 from mam.graph import FactorGraph, GraphBuilder
 
 
@@ -17,6 +17,8 @@ def factor_scores(factors: Factors, states: np.ndarray, values: np.ndarray) -> n
     total = np.zeros(len(values))
     for i in range(len(factors)):
         listing = factors.table(i, states)
+        if not listing.variables.size:  # an optional choice among none
+            continue
         table = np.full(tuple(states[listing.variables]), -np.inf)
         table[tuple(listing.configurations.T)] = listing.potentials
         total += table[tuple(values[:, listing.variables].T)]
@@ -86,6 +88,9 @@ def structured_graph(kind: str) -> FactorGraph:
         )
     elif kind == "and":
         builder.add("a", And.of([[x[0], x[1]], [x[2], x[1]]], [x[3], x[4]]))
+    elif kind == "choice":
+        lists = [x[:5], x[3:4], [], x[4:9]]
+        builder.add("c", Choice.of(lists, optional=[False, False, True, True]))
     elif kind == "pattern":
         sides = PatternSet.of([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 1]])
         members = [[[x[2], x[3], x[4]], [x[5]], [x[6], x[7]]], [[x[3], x[8]], [], [x[4]]]]

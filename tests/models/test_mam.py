@@ -73,6 +73,7 @@ def test_several_on_states() -> None:
     [
         (lambda: pair().attention("x", between=("A", "A")), "to itself"),
         (lambda: pair().attention("x", between=("A", "Z")), "no variable 'Z'"),
+        (lambda: pair().attention("x", between=([0, 1], [0, 1, 2])), r"shapes: \(2,\), \(3,\)"),
         (lambda: pair().table("f", ("A",)), "neither potentials nor configurations"),
         (lambda: part_attention_model([[0, 0]], [[0, 1]], SIDES), "to itself"),
         (lambda: part_attention_model([[0, 1]], [[0, 2]], SIDES), "group 2 of vertex 1"),
@@ -114,6 +115,64 @@ def test_a_model_of_a_million_edges_is_built_and_checked_in_two_seconds() -> Non
         best = min(best, time.perf_counter() - start)
     assert model.graph.edges > 1_000_000
     assert best < 2.0
+
+
+def grid(size: int) -> MamBuilder:
+    """Nodes by name, with an attention variable and two tables between neighbours."""
+    builder = MamBuilder()
+    for node in np.ndindex(size, size):
+        builder.regular(f"x{node}")
+    for i, j in np.ndindex(size, size):
+        for other in ((i, j + 1), (i + 1, j)):
+            if max(other) < size:
+                ends = f"x{i, j}", f"x{other}"
+                name = " to ".join(ends)
+                builder.attention(name, between=ends)
+                builder.table(f"from {name}", (ends[0], name), [[0, 0], [-1, 0]])
+                builder.table(f"at {name}", (name, ends[1]), [[0, 0], [-1, 0]])
+    return builder
+
+
+def test_building_by_names_takes_time_in_proportion() -> None:
+    def seconds(size: int) -> float:
+        start = time.perf_counter()
+        grid(size).build()
+        return time.perf_counter() - start
+
+    small, large = (min(seconds(size) for _ in range(2)) for size in (10, 40))
+    assert large < 60 * small  # 17 times the work; it took 200 times as long
+    assert large < 10
+
+
+def test_arrays_say_the_same_as_names() -> None:
+    builder = MamBuilder()
+    x = builder.regular("x", shape=(3, 3))
+    right = builder.attention("right", between=(x[:, :-1], x[:, 1:]))
+    down = builder.attention("down", between=(x[:-1], x[1:]))
+    for name, first, second, own in (
+        ("right", x[:, :-1], x[:, 1:], right),
+        ("down", x[:-1], x[1:], down),
+    ):
+        builder.table(f"from {name}", (first, own), [[0, 0], [-1, 0]])
+        builder.table(f"at {name}", (own, second), [[0, 0], [-1, 0]])
+    one, other = builder.build(), grid(3).build()
+    assert one.graph.edges == other.graph.edges
+    assert one.independent("x[0, 0]", "x[0, 1]", {"right[0, 0]": 0}, method="structural") == (
+        other.independent("x(0, 0)", "x(0, 1)", {"x(0, 0) to x(0, 1)": 0}, method="structural")
+    )
+    sizes = [{len(m.attention.variables), len(m.graph.states)} for m in (one, other)]
+    assert sizes[0] == sizes[1] == {12, 21}
+    assert builder.ids("x[1, 1]") == 4
+
+
+def test_context_may_be_an_array() -> None:
+    builder = MamBuilder()
+    x, gate = builder.regular("x", shape=3), builder.regular("gate")
+    a = builder.attention("a", between=(x[:-1], x[1:]), context=("gate",))
+    assert gate.shape == ()
+    builder.table("from", (x[:-1], "gate", a), np.zeros((2, 2, 2)))
+    builder.table("at", (a, x[1:]), np.zeros((2, 2)))
+    assert len(builder.build().attention.context) == 2
 
 
 def test_a_part_that_is_off_turns_its_attention_off() -> None:
