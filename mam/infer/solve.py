@@ -15,6 +15,7 @@ from mam.infer.eliminate import Eliminated, eliminate
 from mam.infer.hard import solve_rest
 from mam.infer.maxproduct import max_product
 from mam.infer.options import Options
+from mam.infer.problem import graphs_of
 from mam.infer.rest import Rest, leftovers
 from mam.infer.score import graph_scores, violations
 from mam.infer.solution import Solution
@@ -55,7 +56,7 @@ def solve(
     ([1, 1, 1], 2.5, 'exact')
     """
     chosen = replace(options or Options(), **changes)
-    graphs = graph if isinstance(graph, CompiledGraph) else _as_batch(graph)
+    graphs = graph if isinstance(graph, CompiledGraph) else graphs_of(graph)
     single = isinstance(graph, FactorGraph) or (
         isinstance(graph, CompiledGraph) and len(graph.graphs) == 1
     )
@@ -65,10 +66,6 @@ def solve(
         union = graphs.union if isinstance(graphs, CompiledGraph) else GraphUnion.of(graphs)
         found = _by_components(union, union_scores(union, evidence), chosen)
     return found[0] if single else found
-
-
-def _as_batch(graph: FactorGraph | Sequence[FactorGraph]) -> tuple[FactorGraph, ...]:
-    return (graph,) if isinstance(graph, FactorGraph) else tuple(graph)
 
 
 def _edges(graphs: CompiledGraph | tuple[FactorGraph, ...]) -> int:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from mam.factors import And, Choice, Factors, Or, Pairwise, Pattern, PatternSet, Table, Window
 from mam.factors.limits import limit
+from mam.factors.network import NetworkBuilder, demand
 from mam.factors.patterns import SparsePatterns
 from mam.graph import CompiledGraph, GraphBuilder, Wiring, compile_graphs
 from mam.infer import passing
@@ -310,3 +311,27 @@ def test_score(kind: str, index: int, data: st.DataObject) -> None:
             listing = factors.table(int(rows[row]), np.array(states))
             expected = oracle.score(listing, chosen[listing.variables])
             assert float(values[row]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("kind", "index"), CASES)
+@given(data=st.data())
+def test_scores_tables_and_parts_on_the_host(kind: str, index: int, data: st.DataObject) -> None:
+    factors, states = draw_factors(data, kind, index)
+    chosen = np.array([data.draw(st.integers(0, n - 1)) for n in states])
+    found = factors.scores(chosen)
+    for f in range(len(factors)):
+        listing = factors.table(f, np.array(states))
+        expected = oracle.score(listing, chosen[listing.variables])
+        assert found[f] == pytest.approx(expected)
+    # Some of the factors over variables with other numbers say the same.
+    which = np.arange(len(factors))[::-2]
+    number = np.arange(len(states))[::-1]
+    moved = np.empty_like(chosen)
+    moved[number] = chosen
+    np.testing.assert_array_equal(factors.take(which, number).scores(moved), found[which])
+    # The small tables, with all variables known, score what the factors do.
+    network = NetworkBuilder(np.array(states))
+    factors.encode(np.array(states), network)
+    for variable, state in enumerate(chosen):
+        network.add([[variable]], demand(np.arange(states[variable]) == state))
+    assert oracle.network_best(network.build()) == pytest.approx(found.sum(), abs=1e-9)

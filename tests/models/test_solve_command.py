@@ -100,9 +100,12 @@ def complete(folder: Path, variables: int) -> Path:
     return path
 
 
-def test_a_wide_model_goes_to_max_product(tmp_path: Path) -> None:
+def test_a_wide_model_goes_to_other_solvers(tmp_path: Path) -> None:
     path = complete(tmp_path, 24)
-    found = answer(path, "--restarts", 1, "--iterations", 5)
+    found = answer(path, "--bound")
+    assert found["method"] == "toulbar2" and found["proof"] == "exact"
+    assert found["score"] == pytest.approx(24 * 23 / 2 * np.log(4))
+    found = answer(path, "--restarts", 1, "--iterations", 5, "--method", "max-product")
     assert found["method"] == "max-product"
     assert found["score"] == pytest.approx(24 * 23 / 2 * np.log(4))
     result = CliRunner().invoke(app, ["solve", str(path), "--method", "exact"])

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from mam.factors import Listing
+from mam.factors.network import Network
 
 
 def soft_maximum(values: np.ndarray, temperature: float) -> float:
@@ -42,3 +43,25 @@ def best(listing: Listing, incoming: list[np.ndarray], temperature: float) -> fl
 def score(listing: Listing, states: np.ndarray) -> float:
     same = np.all(listing.configurations == states, axis=1)
     return float(listing.potentials[same][0]) if same.any() else -np.inf
+
+
+def network_best(network: Network) -> float:
+    """Return the best score of a network, by trying states that no table forbids, one by one."""
+    tables = [
+        (scope.tolist(), np.broadcast_to(some.values, (len(some), *some.shape))[i])
+        for some in network.tables
+        for i, scope in enumerate(some.scopes)
+    ]
+    # Tables are looked at as soon as all of their variables are known.
+    due: list[list] = [[] for _ in range(len(network.states) + 1)]
+    for scope, table in tables:
+        due[max(scope, default=-1) + 1].append((scope, table))
+
+    def best(known: list[int], score: float) -> float:
+        now = due[len(known)]
+        found = score + sum(float(table[tuple(known[v] for v in scope)]) for scope, table in now)
+        if np.isneginf(found) or len(known) == len(network.states):
+            return found
+        return max(best([*known, s], found) for s in range(network.states[len(known)]))
+
+    return best([], 0.0)
