@@ -120,3 +120,29 @@ def rows_in(known: np.ndarray, rows: np.ndarray) -> np.ndarray:
     order = np.argsort(listed)
     place = order[np.minimum(np.searchsorted(listed[order], wanted), len(known) - 1)]
     return np.where(listed[place] == wanted, place, -1)
+
+
+# Codes up to here are counted in an array instead of being sorted.
+_FEW_CODES = 1 << 16
+
+
+def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows of small whole numbers, and which of them each row is.
+
+    The same as ``np.unique`` along the first axis, many times as fast for rows of few kinds.
+
+    >>> kinds, which = distinct_rows(np.array([[0, 2], [1, 0], [0, 2]]))
+    >>> kinds.tolist(), which.tolist()
+    ([[0, 2], [1, 0]], [0, 1, 0])
+    """
+    sizes = np.max(rows, 0, initial=0).astype(np.int64) + 1
+    if np.prod(sizes, dtype=float) > _FEW_CODES:
+        kinds, which = np.unique(rows, axis=0, return_inverse=True)
+        return kinds, which.ravel()
+    codes = np.zeros(len(rows), np.int64)
+    for column, size in zip(rows.T, sizes, strict=True):
+        codes = codes * size + column
+    found = np.bincount(codes) > 0
+    first = np.zeros(len(found), np.int64)
+    first[codes[::-1]] = np.arange(len(rows))[::-1]
+    return rows[first[found]], (np.cumsum(found) - 1)[codes]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mam.factors.network import Network, Tables
+from mam.factors.ragged import distinct_rows
 
 # Every pass over the tables can only take states away; few models need more than a handful.
 _MOST_PASSES = 50
@@ -102,10 +103,10 @@ def _cut(tables: Tables, fixed: np.ndarray) -> list[tuple[Tables, np.ndarray]]:
     known = fixed[tables.scopes] >= 0
     if not known.any():
         return [(tables, tables.scopes[:, 0])]
-    kinds, which = np.unique(known, axis=0, return_inverse=True)
+    kinds, which = distinct_rows(known)
     pieces = []
     for kind, axes in enumerate(kinds):
-        rows = np.flatnonzero(which.ravel() == kind)
+        rows = np.flatnonzero(which == kind)
         scopes, values = tables.scopes[rows], tables.rows(rows)
         if axes.any():
             values = np.broadcast_to(values, (len(rows), *tables.shape))

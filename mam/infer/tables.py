@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mam.factors.network import Tables
+from mam.factors.ragged import distinct_rows
 from mam.infer.rounds import Round, Rounds
 
 Reduce = Callable[[np.ndarray, tuple[int, ...]], np.ndarray]  # over some axes, -inf where empty
@@ -139,7 +140,8 @@ def _put(waiting: list[list[_Waiting]], plan: Rounds, some: _Waiting) -> None:
     if not len(some.tables):
         return
     when = plan.left[some.tables.scopes].min(1)
-    for number in np.unique(when[when < len(plan.rounds)]):
+    coming = np.bincount(when[when < len(plan.rounds)], minlength=1)
+    for number in np.flatnonzero(coming).tolist():
         mine = np.flatnonzero(when == number)
         tables = Tables(some.tables.scopes[mine], some.tables.rows(mine))
         waiting[number].append(_Waiting(tables, some.step, some.rows[mine]))
@@ -158,7 +160,7 @@ def _joint_tables(one: Round, waiting: list[_Waiting], states: np.ndarray) -> li
         scopes = some.tables.scopes
         # Of the variables of a table exactly one leaves now.
         leaving = np.take_along_axis(scopes, (step_of[scopes] >= 0).argmax(1)[:, None], 1)[:, 0]
-        for number in np.unique(step_of[leaving]):
+        for number in np.flatnonzero(np.bincount(step_of[leaving])).tolist():
             rows = np.flatnonzero(step_of[leaving] == number)
             _take_in(steps[number], some, rows, where[leaving[rows]])
     return steps
@@ -172,8 +174,8 @@ def _by_shape(one: Round, states: np.ndarray) -> list[np.ndarray]:
         near = one.neighbours.rectangle(rows, int(width))
         near = np.take_along_axis(near, np.argsort(states[near], 1, kind="stable"), 1)
         scopes = np.concatenate([one.variables[rows, None], near], 1)
-        shapes, which = np.unique(states[scopes], axis=0, return_inverse=True)
-        found += [scopes[which.ravel() == i] for i in range(len(shapes))]
+        shapes, which = distinct_rows(states[scopes])
+        found += [scopes[which == i] for i in range(len(shapes))]
     return found
 
 
@@ -181,9 +183,9 @@ def _take_in(step: _Step, some: _Waiting, rows: np.ndarray, into: np.ndarray) ->
     """Add tables to the joint ones, those with the same axes at once."""
     scopes = some.tables.scopes[rows]
     axes = (scopes[:, :, None] == step.scopes[into][:, None, :]).argmax(2)
-    kinds, which = np.unique(axes, axis=0, return_inverse=True)
+    kinds, which = distinct_rows(axes)
     for kind, own in enumerate(kinds):
-        mine = np.flatnonzero(which.ravel() == kind)
+        mine = np.flatnonzero(which == kind)
         order = np.argsort(own)
         for batch in _distinct(into[mine]):
             chosen, target = mine[batch], into[mine][batch]
