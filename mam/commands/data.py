@@ -150,9 +150,9 @@ def look(
     rows: Annotated[str, typer.Option(help="Row numbers, e.g. 0,1,2.")] = "0,1,2,3,4,5",
 ) -> None:
     """Draw a contact sheet of some rows."""
+    from mam.core.whole import write_whole
     from mam.data import encode_png, select_rows
     from mam.data.outputs import check_outputs
-    from mam.data.whole import write_whole
     from mam.show.sheet import contact_sheet, row_panels
 
     try:

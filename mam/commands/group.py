@@ -87,8 +87,8 @@ def parse_points(text: str) -> list[list[float]]:
 
 def write_pictures(found: "Drawing", png: Path, svg: Path | None) -> None:
     """Write the overlay and the SVG, each whole or not at all."""
+    from mam.core.whole import write_whole
     from mam.data.images import encode_png
-    from mam.data.whole import write_whole
     from mam.show.curves import Tag, as_svg, overlay
 
     tag = None

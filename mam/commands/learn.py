@@ -186,8 +186,8 @@ def _learned(
 
 def _save(learned: "LearnedParts", out: Path, picture: Path) -> None:
     """Write the model and its picture, each whole or not at all."""
+    from mam.core.whole import write_whole
     from mam.data import encode_png
-    from mam.data.whole import write_whole
     from mam.show.parts import part_sheet
 
     learned.parts.save(out)

@@ -76,8 +76,8 @@ def find_letters(
     pixels = _reduced(grey(decode(image, str(image))), bank.config.get("side"))
     matches = finder.find(pixels, copies)
     if out is not None:
+        from mam.core.whole import write_whole
         from mam.data import encode_png
-        from mam.data.whole import write_whole
         from mam.show.graphs import draw_matches
 
         write_whole(out, encode_png(draw_matches(pixels, matches)))

@@ -125,9 +125,9 @@ def find(
         found = letters.find_letters(image, model, copies or 2, threshold, preset, out)
         typer.echo(letters.as_json(found) if as_json else letters.as_text(found))
         return
+    from mam.core.whole import write_whole
     from mam.data import decode, encode_png
     from mam.data.depth import read_depth
-    from mam.data.whole import write_whole
     from mam.show.objects import draw_detections, label_map
     from mam.vision.detector import ObjectDetector
 
@@ -187,10 +187,10 @@ def edges(
     """Draw the edges of a picture: responses of filters of 16 directions, thinned."""
     import numpy as np
 
+    from mam.core.whole import write_whole
     from mam.data import decode, encode_png
     from mam.data.depth import read_depth
     from mam.data.outputs import check_outputs
-    from mam.data.whole import write_whole
     from mam.show.objects import draw_edges
     from mam.vision.edges import as_channels, find_edges
 

@@ -1,1 +1,1 @@
-"""What several rooms need: memory, and programs that XLA compiled."""
+"""What several rooms need: files that are whole, memory, and programs that XLA compiled."""

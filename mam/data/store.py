@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow.fs import LocalFileSystem
 
+from mam.core.whole import left_behind, real_path
 from mam.data.make import ROW_TYPES, Recipe
 from mam.data.outputs import check_outputs
 from mam.data.parquet import Damaged, open_parquet, parquet_writer
 from mam.data.schema import schema_of
 from mam.data.shards import Claim, claimed, shard_name
-from mam.data.whole import left_behind, real_path
 from mam.data.workers import chunk_records
 
 RECIPE_KEY = "mam.recipe"

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from mam.core.whole import write_whole
 from mam.data.outputs import check_outputs
-from mam.data.whole import write_whole
 from mam.reproduce.cabc import CabcStudy
 from mam.reproduce.experiment import NONE, Experiment
 from mam.reproduce.objects import ObjectsStudy

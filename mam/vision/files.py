@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save
 
 from mam import __version__
-from mam.data.whole import write_whole
+from mam.core.whole import write_whole
 from mam.vision.digest import UNSIGNED, check_data, check_header, signed
 
 FORMAT = 1  # raised when a file written by this version cannot be read by an older one

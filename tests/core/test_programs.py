@@ -10,7 +10,8 @@ import pytest
 from mam.core import programs
 from mam.core.programs import forget_old_programs, memory_maps, most_memory_maps
 
-# Every pair of sizes is a structure of its own, so every call compiles.
+# Every pair of sizes is a structure of its own. They come round again, but by then their programs
+# are forgotten, so that every call compiles, or loads what an earlier one left on the disk.
 SOAK = """
 import sys
 import numpy as np
@@ -21,12 +22,12 @@ from mam.graph import GraphBuilder
 
 most = 0
 for call in range(int(sys.argv[1])):
-    a, b = 2 + call // 38, 2 + call % 38
+    a, b = 2 + call % 250 // 38, 2 + call % 250 % 38
     builder = GraphBuilder()
     builder.variables("x", 1, a), builder.variables("y", 1, b)
     builder.add("t", Table.of([[0, 1]], np.arange(float(a * b)).reshape(a, b)))
-    solution = solve(builder.build(), bound=True)
-    assert solution.optimal and solution.score == a * b - 1
+    solution = solve(builder.build(), method="max-product", repair=False)
+    assert solution.score == a * b - 1
     most = max(most, memory_maps())
 print(most)
 """
@@ -47,7 +48,7 @@ def test_programs_are_forgotten_when_maps_run_short(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
-def test_a_thousand_structures_in_one_process() -> None:
+def test_a_thousand_calls_in_one_process() -> None:
     command = [sys.executable, "-c", SOAK, "1000"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=3000)
     assert result.returncode == 0, result.stderr[-1000:]

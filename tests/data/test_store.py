@@ -224,9 +224,10 @@ def test_reading_many_rows_takes_little_memory(tmp_path: Path) -> None:
             writer.write_table(pa.Table.from_pylist([record] * 1000, schema=schema))
     code = (
         "import re, sys; from pathlib import Path; from mam.data import rows_of;"
-        "n = sum(1 for _ in rows_of(sys.argv[1]));"
         # Not getrusage: that peak includes the parent's, from before the exec.
-        "print(n, re.search(r'VmHWM:\\s+(\\d+)', Path('/proc/self/status').read_text())[1])"
+        "status = Path('/proc/self/status');"
+        "peak = lambda: int(re.search(r'VmHWM:\\s+(\\d+)', status.read_text())[1]);"
+        "before = peak(); n = sum(1 for _ in rows_of(sys.argv[1])); print(n, peak() - before)"
     )
     result = subprocess.run(
         [sys.executable, "-c", code, str(path)], check=True, capture_output=True, text=True
@@ -234,4 +235,5 @@ def test_reading_many_rows_takes_little_memory(tmp_path: Path) -> None:
     rows, kilobytes = map(int, result.stdout.split())
     assert rows == 30_000
     assert path.stat().st_size > 300e6
-    assert kilobytes / 1024 < 200
+    # What the libraries take by themselves differs from version to version.
+    assert kilobytes / 1024 < 140

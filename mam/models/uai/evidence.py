@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mam.core.whole import write_whole
 from mam.models.uai.model import Observed, UaiModel, check_observed
 from mam.models.uai.numbers import Numbers
 
@@ -70,4 +71,4 @@ def write_uai_evidence(observed: Observed, path: str | PathLike) -> None:
     if any(min(item) < 0 for item in items):
         raise ValueError(f"variables and states count from 0, not {min(map(min, items))}")
     words = np.array([len(items), *(number for item in items for number in item)])
-    Path(path).write_text(" ".join(map(str, words.tolist())) + "\n")
+    write_whole(Path(path), (" ".join(map(str, words.tolist())) + "\n").encode())

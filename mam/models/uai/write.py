@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mam.core.whole import write_whole
 from mam.graph import FactorGraph
 from mam.graph.evidence import Evidence, evidence_scores
 from mam.models.dense import full_tables
@@ -44,7 +45,7 @@ def write_uai(
         potentials += [" ".join(words)] * copies
     states = " ".join(map(str, model.states.tolist()))
     head = ["MARKOV", str(len(model.states)), states, str(len(scopes))]
-    Path(path).write_text("\n".join([*head, *scopes, "", *potentials]) + "\n")
+    write_whole(Path(path), ("\n".join([*head, *scopes, "", *potentials]) + "\n").encode())
 
 
 def _tables(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from mam.data import whole
-from mam.data.whole import check_writable, left_behind, whole_file, write_whole
+from mam.core import whole
+from mam.core.whole import check_writable, left_behind, whole_file, write_whole
 
 ROOT = os.geteuid() == 0 if hasattr(os, "geteuid") else False
 
@@ -25,7 +25,7 @@ def test_two_writers_never_show_a_torn_file(tmp_path: Path) -> None:
     contents = [b"a" * 300_000, b"b" * 500_000]
     write_whole(path, contents[0])
     code = (
-        "import sys; from pathlib import Path; from mam.data.whole import write_whole\n"
+        "import sys; from pathlib import Path; from mam.core.whole import write_whole\n"
         "path, letter, count = sys.argv[1:]\n"
         "for _ in range(150): write_whole(Path(path), letter.encode() * int(count))"
     )
