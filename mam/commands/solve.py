@@ -85,7 +85,7 @@ def solve_uai(
     model = read_uai(path)
     observed = {} if evidence is None else read_uai_evidence(evidence, model)
     found = model.solve(observed, options)
-    if not bound and "max-product" in found.solution.ways:
+    if not bound and any("max-product" in way for way in found.solution.ways):
         found = replace(found, solution=replace(found.solution, bound=None))
     return Answer(found)
 

@@ -1,6 +1,6 @@
 """Components that elimination leaves over: by toulbar2 where it is installed, or max-product."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,50 +16,67 @@ from mam.infer.toulbar.process import check_installed
 
 # Entries of all tables of a component that are handed over: some seconds of packing and reading.
 _MOST_HANDED_OVER = 1 << 22
-# What toulbar2 gets of its time when nobody asked for a proof.
-_SHARE_UNASKED = 0.1
+# What toulbar2 gets of its time before the messages: what is easy for it is proved by then, and
+# what is not may be for them, since they close the gap wherever the linear relaxation is tight.
+_FIRST = 0.1
+_BOTH = "toulbar2 and max-product"
 
 
 def solve_rest(rest: Sequence[Rest], options: Options) -> list[Solution]:
-    """Return one answer a component, proved where toulbar2 can in its time."""
+    """Return one answer a component, proved where one of the two solvers can in its time."""
     if not rest:
         return []
-    proved: list[Solution | None] = [None] * len(rest)
     if options.method == "toulbar2":
         check_installed()
-    if options.method == "toulbar2" or available():
-        proved = _by_toulbar2(rest, options)
-    if options.method == "toulbar2":
-        missing = [i for i, answer in enumerate(proved) if answer is None]
-        if missing:
-            raise ValueError(
-                f"a component of {int(rest[missing[0]].free.sum())} variables has tables or "
-                "potentials that toulbar2 cannot take; use method='auto'"
-            )
-        return [answer for answer in proved if answer is not None]
-    open_ = [i for i, answer in enumerate(proved) if answer is None or answer.proof is None]
-    by_messages: dict[int, Solution] = {}
+        return _insisted(rest, _by_toulbar2(rest, options.seconds))
+    answers: list[Solution | None] = [None] * len(rest)
+    if available():
+        answers = _by_toulbar2(rest, _FIRST * options.seconds)
+    answers = _improved(
+        rest,
+        answers,
+        lambda some: max_product(
+            [one.graph for one in some], [one.evidence for one in some], options
+        ),
+    )
+    if available() and options.bound:
+        later = (1 - _FIRST) * options.seconds
+        answers = _improved(rest, answers, lambda some: _by_toulbar2(some, later))
+    return [answer for answer in answers if answer is not None]
+
+
+def _improved(
+    rest: Sequence[Rest],
+    answers: Sequence[Solution | None],
+    solver: Callable[[list[Rest]], Sequence[Solution | None]],
+) -> list[Solution | None]:
+    """Ask a solver about the components that nothing is proved of yet; keep what is better."""
+    open_ = [i for i, answer in enumerate(answers) if answer is None or answer.proof is None]
+    found = list(answers)
     if open_:
-        graphs, evidence = [rest[i].graph for i in open_], [rest[i].evidence for i in open_]
-        by_messages = dict(zip(open_, max_product(graphs, evidence, options), strict=True))
-    return [
-        answer if answer is not None and i not in by_messages else _better(answer, by_messages[i])
-        for i, answer in enumerate(proved)
-    ]
+        for i, answer in zip(open_, solver([rest[i] for i in open_]), strict=True):
+            found[i] = _better(answers[i], answer)
+    return found
 
 
-def _by_toulbar2(rest: Sequence[Rest], options: Options) -> list[Solution | None]:
+def _insisted(rest: Sequence[Rest], answers: Sequence[Solution | None]) -> list[Solution]:
+    missing = [i for i, answer in enumerate(answers) if answer is None]
+    if missing:
+        variables = int(rest[missing[0]].free.sum())
+        raise ValueError(
+            f"toulbar2 has no answer to a component of {variables} variables: "
+            "its tables or potentials are too large, or its time too short; use method='auto'"
+        )
+    return [answer for answer in answers if answer is not None]
+
+
+def _by_toulbar2(rest: Sequence[Rest], seconds: float | int) -> list[Solution | None]:
     networks = {}
     for i, one in enumerate(rest):
         union = GraphUnion.of(one.graph)
         entries = sum(group.factors.entries(union.states) for group in union.sets)
         if entries <= _MOST_HANDED_OVER:
             networks[i], _ = write_network(union, union_scores(union, one.evidence))
-    seconds = (
-        options.seconds
-        if options.bound or options.method == "toulbar2"
-        else (_SHARE_UNASKED * options.seconds)
-    )
     try:
         answers = dict(zip(networks, solve_many(list(networks.values()), seconds), strict=True))
     except ValueError:  # potentials that spread too far for whole-number costs
@@ -81,11 +98,10 @@ def _solution(one: Rest, answer: Answer | None) -> Solution | None:
     )
 
 
-def _better(one: Solution | None, other: Solution) -> Solution:
+def _better(one: Solution | None, other: Solution | None) -> Solution | None:
     """The assignment that scores more, under the lower of both bounds."""
-    if one is None:
-        return other
+    if one is None or other is None:
+        return one or other
     best = other if other.score >= one.score else one
-    if one.bound is None or other.bound is None:
-        return best
-    return replace(best, bound=min(one.bound, other.bound))
+    bounds = [answer.bound for answer in (one, other) if answer.bound is not None]
+    return replace(best, bound=min(bounds, default=None), ways={_BOTH: 1})

@@ -62,7 +62,7 @@ class Solution:
         """
         if not (self.optimal or self.impossible):
             return None
-        return "bound" if "max-product" in self.ways else "exact"
+        return "bound" if any("max-product" in way for way in self.ways) else "exact"
 
     @property
     def optimal(self) -> bool:
@@ -104,7 +104,8 @@ class Solution:
         count = sum(self.ways.values())
         ways = ", ".join(f"{number} by {way}" for way, number in self.ways.items())
         several = f"{count} component{'s' if count != 1 else ''}: {ways}"
-        return f"{several}; {messages}" if "max-product" in self.ways else several
+        by_messages = any("max-product" in way for way in self.ways)
+        return f"{several}; {messages}" if by_messages else several
 
 
 def lifted(bound: float, score: float) -> float:

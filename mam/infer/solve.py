@@ -40,8 +40,8 @@ def solve(
 
     - "auto": evidence and hard constraints cut the graph into components; trees and components of
       small width are solved exactly, by elimination. Others go to toulbar2, where it is installed
-      (for ``seconds`` in all, a tenth of it without ``bound``), and what it cannot prove in that
-      time to max-product;
+      (for a tenth of ``seconds``), what it cannot prove by then to max-product, and with ``bound``
+      what is still open to toulbar2 for the rest of its time;
     - "exact": elimination alone; ``TooLarge``, a ``ValueError``, if something is left over;
     - "toulbar2": elimination and toulbar2;
     - "max-product": messages alone, on the whole graph.

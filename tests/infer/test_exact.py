@@ -76,7 +76,7 @@ def test_medleys_are_sometimes_impossible_and_sometimes_not() -> None:
     assert 3 < sum(exactly(*model).impossible for model in models) < 57
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(seed=SEEDS)
 def test_other_models_agree_with_enumeration(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -87,7 +87,7 @@ def test_other_models_agree_with_enumeration(seed: int) -> None:
     check(model.graph, evidence)
 
 
-@settings(max_examples=8)
+@settings(max_examples=3)
 @given(seed=SEEDS)
 def test_auto_is_never_worse_than_max_product(seed: int) -> None:
     graph, evidence = random_models.medley(np.random.default_rng(seed))
@@ -228,6 +228,15 @@ def test_forests_of_all_kinds_are_solved_exactly() -> None:
     assert listed.score == pytest.approx(solve_with_toulbar2(graph, evidence)[1], abs=1e-6)
 
 
+@pytest.mark.slow
+def test_a_large_forest_of_all_kinds_against_toulbar2() -> None:
+    graph, evidence = forest(100_000, 0)
+    start = time.perf_counter()
+    found = exactly(graph, evidence)
+    assert time.perf_counter() - start < 60
+    assert found.score == pytest.approx(solve_with_toulbar2(graph, evidence)[1], abs=1e-3)
+
+
 def test_time_is_linear_in_the_size_of_a_forest() -> None:
     times = []
     for size in (2_000, 20_000):
@@ -289,6 +298,17 @@ def test_the_limit_can_be_chosen() -> None:
     assert exactly(graph, largest_table=128).score == exactly(graph).score
     with pytest.raises(TooLarge, match=r"width \d+ and a table of .* above 16"):
         exactly(graph, largest_table=16)
+
+
+def test_what_toulbar2_cannot_prove_in_its_time_goes_to_messages() -> None:
+    graph, evidence = random_models.potts(np.random.default_rng(0), 12)
+    open_ = solve(graph, evidence, seconds=0.02, bound=True, bound_steps=5, iterations=20)
+    assert open_.ways in ({"max-product": 1}, {"toulbar2 and max-product": 1})
+    assert open_.feasible and open_.bound is not None and open_.bound >= open_.score
+    proved = solve(graph, evidence, method="toulbar2", seconds=60)
+    assert proved.ways == {"toulbar2": 1} and proved.proof == "exact"
+    assert proved.score >= open_.score - 1e-6
+    assert open_.bound >= proved.score - 1e-6
 
 
 def test_one_listed_case_over_many_variables() -> None:
