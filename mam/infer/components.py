@@ -19,6 +19,7 @@ from mam.infer.condition import Conditioned, condition
 from mam.infer.network import write_network
 from mam.infer.order import Order, best_order
 from mam.infer.rounds import NEVER, Round, Rounds, plan_rounds
+from mam.infer.twins import Twins, find_twins
 
 # Entries of the largest table, and of all tables that are kept: 8 MB and 512 MB.
 LARGEST_TABLE = 1 << 20
@@ -39,6 +40,7 @@ class Split:
     graph: np.ndarray  # of each variable, likewise
     exact: np.ndarray  # whether each component is eliminated by the plan
     plan: Rounds
+    twins: Twins  # equal components, of which the plan has the first
     refusal: str  # why the first of the others is not; "" if all are
 
     @property
@@ -47,9 +49,13 @@ class Split:
         own = self.component[: len(self.union.states)]
         return np.append(self.exact, True)[own]
 
-    def variables_of(self, components: np.ndarray) -> np.ndarray:
-        """Which variables, auxiliary ones too, are in components of a given kind."""
-        return np.append(components, False)[self.component]
+    @property
+    def graph_of_component(self) -> np.ndarray:
+        """Which graph each component belongs to."""
+        graph = np.zeros(len(self.exact), np.int64)
+        free = self.component >= 0
+        graph[self.component[free]] = self.graph[free]
+        return graph
 
 
 def split(
@@ -69,12 +75,14 @@ def split(
     for scopes in large:
         own = component[scopes.values]
         blocked[own[own >= 0]] = True
-    plan, refusal = _plan(network, component, graph, blocked, largest)
+    twins = find_twins(network.tables, component, network.states, blocked)
+    chosen = np.where(np.append(twins.alone & ~blocked, False)[component], component, -1)
+    plan, refusal = _plan(network, chosen, twins.place, largest)
+    refusal = "a factor's table is too large to write down" if blocked.any() else refusal
     exact = ~blocked
-    stays = free & (plan.left > len(plan.rounds))
-    exact[component[stays]] = False
-    plan, exact = _affordable(plan, component, exact)
-    return Split(union, network, component, graph, exact, plan, refusal)
+    exact[chosen[(chosen >= 0) & (plan.left > len(plan.rounds))]] = False
+    plan, exact = _affordable(plan, chosen, exact)
+    return Split(union, network, component, graph, exact[twins.first], plan, twins, refusal)
 
 
 def _stars(scopes: np.ndarray) -> np.ndarray:
@@ -106,20 +114,14 @@ def _graph_of(union: GraphUnion, tables: Sequence[Tables], size: int) -> np.ndar
 
 
 def _plan(
-    network: Conditioned,
-    component: np.ndarray,
-    graph: np.ndarray,
-    blocked: np.ndarray,
-    largest: float | int,
+    network: Conditioned, component: np.ndarray, place: np.ndarray, largest: float | int
 ) -> tuple[Rounds, str]:
     """Plan all components together; those that grow too large get a planner of their own."""
-    wanted = ~np.append(blocked, True)[component]
     scopes = [some.scopes for some in network.tables if some.scopes.shape[1] > 1]
-    mine = np.where(wanted, component, -1)
-    plan = plan_rounds(network.states, scopes, mine, _local(graph), largest)
-    refusal = "a factor's table is too large to write down" if blocked.any() else ""
+    plan = plan_rounds(network.states, scopes, component, place, largest)
+    refusal, wanted = "", component >= 0
     poor = np.unique(component[wanted & (plan.entries > min(_GOOD_ENOUGH, largest))])
-    size = np.bincount(component[component >= 0], minlength=len(blocked))
+    size = np.bincount(component[wanted], minlength=1)
     orders = []
     for one in poor[size[poor] <= _WORTH_PLANNING]:
         mine = component == one
@@ -136,14 +138,6 @@ def _plan(
     if len(still) and np.isinf(plan.entries[np.isin(component, still)]).any() and not refusal:
         refusal = f"a component of {size[still].max()} variables grows tables above {largest:.3g}"
     return _replanned(plan, orders), refusal
-
-
-def _local(graph: np.ndarray) -> np.ndarray:
-    """Number the variables of each graph from 0."""
-    order = np.argsort(graph, kind="stable")
-    local = np.empty(len(graph), np.int64)
-    local[order] = np.arange(len(graph)) - np.searchsorted(graph[order], graph[order])
-    return local
 
 
 def _neighbours(mine: np.ndarray, scopes: Sequence[np.ndarray]) -> dict[int, set[int]]:

@@ -28,19 +28,26 @@ def eliminate(
     network = parts.network
     passed = pass_up(network.tables, parts.plan, network.states, maximum)
     total = totals(parts, passed)
-    count = len(union.states)
-    values = np.where(network.fixed >= 0, network.fixed, best_states(passed, network.states))
-    margins = np.where(network.fixed >= 0, np.inf, np.nan)
+    count, twin = len(union.states), parts.twins.variable[: len(union.states)]
+    values = best_states(passed, network.states)
+    margins = np.full(len(network.states), np.nan)
     for variables, found in pass_down(passed, maximum):
         margins[variables] = _margins(found)
-    return Eliminated(parts, values[:count], margins[:count], np.isneginf(total))
+    fixed = network.fixed[:count]
+    values = np.where(fixed >= 0, fixed, values[twin])
+    margins = np.where(fixed >= 0, np.inf, margins[twin])
+    return Eliminated(parts, values, margins, np.isneginf(total))
 
 
 def totals(parts: Split, passed: Passed) -> np.ndarray:
     """What fixed variables and eliminated components contribute to each graph."""
     total = np.zeros(len(parts.union.graphs))
-    for owners, found in (*parts.network.constants, *passed.totals):
+    for owners, found in parts.network.constants:
         total += np.bincount(parts.graph[owners], found, minlength=len(total))
+    own = np.zeros(len(parts.exact))
+    for last, found in passed.totals:
+        own[parts.component[last]] = found
+    total += np.bincount(parts.graph_of_component, own[parts.twins.first], minlength=len(total))
     total[parts.graph[parts.network.impossible]] = -np.inf
     return total
 

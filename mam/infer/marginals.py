@@ -110,25 +110,22 @@ def log_partition(
 
 
 def _exact_marginals(total: float, parts: Split, passed: Passed) -> Marginals:
-    graph = parts.union.graphs[0]
-    shares = [np.zeros((group.size, group.states)) for group in graph.variables]
-    starts = np.array([group.start for group in graph.variables], np.int64)
+    graph, states = parts.union.graphs[0], parts.network.states
+    start = np.cumsum(states) - states
+    share = np.zeros(int(states.sum()))
     fixed = parts.network.fixed
-    for group, share in zip(graph.variables, shares, strict=True):
-        known = fixed[group.ids.ravel()]
-        share[known >= 0, known[known >= 0]] = 1.0
+    known = np.flatnonzero(fixed >= 0)
+    share[start[known] + fixed[known]] = 1.0
     for variables, found in pass_down(passed, log_sum):
         weight = np.exp(found - found.max(1, keepdims=True))
-        weight /= weight.sum(1, keepdims=True)
-        mine = np.flatnonzero(variables < len(graph.states))
-        which = np.searchsorted(starts, variables[mine], "right") - 1
-        for number in np.unique(which):
-            rows = mine[which == number]
-            shares[number][variables[rows] - starts[number]] = weight[rows]
-    named = {
-        group.name: share.reshape(*group.shape, group.states)
-        for group, share in zip(graph.variables, shares, strict=True)
-    }
+        place = start[variables, None] + np.arange(found.shape[1])
+        share[place] = weight / weight.sum(1, keepdims=True)
+    named = {}
+    for group in graph.variables:
+        # What is known of a component is known of its twins.
+        first = start[parts.twins.variable[group.ids.ravel()]]
+        own = share[first[:, None] + np.arange(group.states)]
+        named[group.name] = own.reshape(*group.shape, group.states)
     return Marginals(named, total, converged=True, iterations=0, exact=True)
 
 

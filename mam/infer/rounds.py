@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mam.factors import Ragged
+from mam.infer.twins import mixed
 
 # Bits of a table that costs nothing: up to here the inside of a chain need not wait for its ends.
 _CHEAP = 8.0
@@ -39,13 +40,13 @@ def plan_rounds(
     states: np.ndarray,
     scopes: Sequence[np.ndarray],
     component: np.ndarray,
-    local: np.ndarray,
+    place: np.ndarray,
     largest: float | int,
 ) -> Rounds:
     """Choose an order for the variables of all components, -1 being none.
 
     No table gets more than ``largest`` entries. The order in a component depends on nothing
-    outside of it: ``local`` numbers the variables of each graph.
+    outside of it: ``place`` numbers its variables.
 
     >>> chain, one = np.stack([np.arange(99), np.arange(1, 100)], 1), np.zeros(100, int)
     >>> plan = plan_rounds(np.full(100, 2), [chain], one, np.arange(100), 8)
@@ -66,7 +67,7 @@ def plan_rounds(
         tier = np.maximum(tier, lowest)
         alive &= lowest[component] <= most
         ready = alive & (cost <= np.minimum(tier[component] + 1e-9, most))
-        chosen = graph.least(np.lexsort((_shuffled(local), cost)), ready)
+        chosen = graph.least(np.lexsort((_shuffled(place), cost)), ready)
         if not len(chosen):
             break
         near = graph.lists(chosen)
@@ -79,10 +80,7 @@ def plan_rounds(
 
 def _shuffled(numbers: np.ndarray) -> np.ndarray:
     """A fixed shuffle, to break ties: by number, a chain would leave from one end only."""
-    mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return mixed ^ (mixed >> np.uint64(31))
+    return mixed(numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
 
 
 @dataclass(frozen=True)

@@ -136,10 +136,8 @@ def _ways(found: Eliminated, rest: list[Rest], answers: list[Solution]) -> list[
     """How many components of each graph were solved how."""
     split = found.split
     ways: list[Counter[str]] = [Counter() for _ in split.union.graphs]
-    free = split.component >= 0
-    graph = np.zeros(len(split.exact), np.int64)
-    graph[split.component[free]] = split.graph[free]
-    for number, solved in enumerate(np.bincount(graph[split.exact], minlength=len(ways))):
+    graph = split.graph_of_component[split.exact]
+    for number, solved in enumerate(np.bincount(graph, minlength=len(ways))):
         if solved:
             ways[number]["elimination"] = int(solved)
     for one, answer in zip(rest, answers, strict=True):

@@ -22,7 +22,7 @@ from mam.graph import GraphBuilder
 
 most = 0
 for call in range(int(sys.argv[1])):
-    a, b = 2 + call % 250 // 38, 2 + call % 250 % 38
+    a, b = 2 + call % 120 // 38, 2 + call % 120 % 38
     builder = GraphBuilder()
     builder.variables("x", 1, a), builder.variables("y", 1, b)
     builder.add("t", Table.of([[0, 1]], np.arange(float(a * b)).reshape(a, b)))

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from mam.factors import And, Or, Pairwise, Pattern, Table, Window
 from mam.graph import FactorGraph, GraphBuilder, GraphUnion, compile_graphs, union_scores
 from mam.infer import TooLarge, enumerate_exactly, log_partition, marginals, solve
-from mam.infer.eliminate import eliminate
+from mam.infer.eliminate import Eliminated, eliminate
+from mam.infer.tables import maximum, pass_up
 from mam.infer.toulbar import solve_with_toulbar2
 from tests.infer.test_compilations import compilations
 from tests.oracles import random_models
@@ -142,6 +143,43 @@ def test_components_and_lonely_variables_add_up() -> None:
     once = np.log(2 + np.exp(1) + np.exp(2))
     assert log_partition(graph) == pytest.approx(2 * once + 2 * np.log(5))
     assert exactly(GraphBuilder().build()).score == 0
+
+
+def test_equal_components_are_solved_once() -> None:
+    builder = GraphBuilder()
+    x = builder.variables("x", (50, 3))
+    pairs = np.concatenate([x[:, :2], x[:, 1:]])
+    builder.add("differ", Pairwise.of(pairs, [[0, 1], [1, 0]]))
+    scores = np.zeros((50, 3))
+    scores[:, 0] = np.arange(50) % 2  # two kinds of components, in turn
+    scores[7] = [0, -3, 0]
+    union = GraphUnion.of(builder.build())
+    found = eliminate(union, union_scores(union, {"x": scores}))
+    assert found.split.twins.alone.sum() == 3
+    assert sum(len(step.scopes) for step in pass_steps(found)) == 9
+    answer = exactly(builder.build(), {"x": scores})
+    assert answer.ways == {"elimination": 50}
+    assert answer.score == 100 + 25 - 1
+    alone = [exactly(*one_component(scores[i])) for i in range(50)]
+    assert answer["x"].tolist() == [one["x"].tolist() for one in alone]
+    np.testing.assert_allclose(answer.margin("x"), [one.margin("x") for one in alone])
+    shares = marginals(builder.build(), {"x": scores})["x"]
+    each = [marginals(*one_component(scores[i]))["x"] for i in range(50)]
+    np.testing.assert_allclose(shares, each)
+    total = sum(log_partition(*one_component(scores[i])) for i in range(50))
+    assert log_partition(builder.build(), {"x": scores}) == pytest.approx(total)
+
+
+def pass_steps(found: Eliminated) -> tuple:
+    network = found.split.network
+    return pass_up(network.tables, found.split.plan, network.states, maximum).steps
+
+
+def one_component(scores: np.ndarray) -> tuple[FactorGraph, dict]:
+    builder = GraphBuilder()
+    x = builder.variables("x", 3)
+    builder.add("differ", Pairwise.of([x[:2], x[1:]], [[0, 1], [1, 0]]))
+    return builder.build(), {"x": scores}
 
 
 def test_context_splits_a_factor() -> None:
