@@ -1,5 +1,6 @@
 r"""Factors given by a list of configurations with log potentials; the oracle for all others."""
 
+import hashlib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
@@ -86,7 +87,7 @@ class Table(Factors):
             rows, row = potential_rows(scores, 1, len(ids), "a table")
         if rows.shape[1] != len(cases):
             raise ValueError(f"{rows.shape[1]} log potentials for {len(cases)} configurations")
-        if len(np.unique(cases, axis=0)) != len(cases):
+        if configurations is not None and len(np.unique(cases, axis=0)) != len(cases):
             raise ValueError("a table lists one of its configurations twice")
         if not len(cases):
             # Nothing is possible: any one configuration says so as well as none.
@@ -112,7 +113,10 @@ class Table(Factors):
             case = self.configurations[bad][0].tolist()
             raise ValueError(f"a table over {list(shape)} states lists the configuration {case}")
         small = np.prod(shape, dtype=float) <= _DENSE
-        return shape if small else (shape, self.configurations.tobytes())
+        # Keys are compared and sorted, and a list may be long: its digest stands for it.
+        if small:
+            return shape
+        return shape, hashlib.sha256(self.configurations.tobytes()).hexdigest()
 
     @classmethod
     def stack(cls, parts: Sequence["Table"]) -> "Table":

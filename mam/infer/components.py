@@ -77,7 +77,11 @@ def split(
         blocked[own[own >= 0]] = True
     twins = find_twins(network.tables, component, network.states, blocked)
     chosen = np.where(np.append(twins.alone & ~blocked, False)[component], component, -1)
-    plan, refusal = _plan(network, chosen, twins.place, largest)
+    allowed = np.full(len(blocked), float(largest))
+    for some in network.tables:
+        # A table that is there already costs nothing more.
+        np.maximum.at(allowed, component[some.scopes[:, 0]], float(np.prod(some.shape)))
+    plan, refusal = _plan(network, chosen, twins.place, allowed)
     refusal = "a factor's table is too large to write down" if blocked.any() else refusal
     exact = ~blocked
     exact[chosen[(chosen >= 0) & (plan.left > len(plan.rounds))]] = False
@@ -114,20 +118,21 @@ def _graph_of(union: GraphUnion, tables: Sequence[Tables], size: int) -> np.ndar
 
 
 def _plan(
-    network: Conditioned, component: np.ndarray, place: np.ndarray, largest: float | int
+    network: Conditioned, component: np.ndarray, place: np.ndarray, largest: np.ndarray
 ) -> tuple[Rounds, str]:
     """Plan all components together; those that grow too large get a planner of their own."""
     scopes = [some.scopes for some in network.tables if some.scopes.shape[1] > 1]
     plan = plan_rounds(network.states, scopes, component, place, largest)
     refusal, wanted = "", component >= 0
-    poor = np.unique(component[wanted & (plan.entries > min(_GOOD_ENOUGH, largest))])
+    fine = np.minimum(_GOOD_ENOUGH, np.append(largest, 0.0)[component])
+    poor = np.unique(component[wanted & (plan.entries > fine)])
     size = np.bincount(component[wanted], minlength=1)
     orders = []
     for one in poor[size[poor] <= _WORTH_PLANNING]:
         mine = component == one
         near = _neighbours(mine, scopes)
         try:
-            order = best_order(near, network.states, largest)
+            order = best_order(near, network.states, float(largest[one]))
         except TooLarge as error:
             refusal = refusal or f"a component of {size[one]} variables: {error}"
             continue
@@ -136,7 +141,7 @@ def _plan(
             orders.append((mine, order, tables))
     still = poor[size[poor] > _WORTH_PLANNING]
     if len(still) and np.isinf(plan.entries[np.isin(component, still)]).any() and not refusal:
-        refusal = f"a component of {size[still].max()} variables grows tables above {largest:.3g}"
+        refusal = f"a component of {size[still].max()} variables grows too large tables"
     return _replanned(plan, orders), refusal
 
 

@@ -41,22 +41,22 @@ def plan_rounds(
     scopes: Sequence[np.ndarray],
     component: np.ndarray,
     place: np.ndarray,
-    largest: float | int,
+    largest: np.ndarray,
 ) -> Rounds:
     """Choose an order for the variables of all components, -1 being none.
 
-    No table gets more than ``largest`` entries. The order in a component depends on nothing
-    outside of it: ``place`` numbers its variables.
+    No table of a component gets more than its ``largest`` number of entries. The order in it
+    depends on nothing outside: ``place`` numbers its variables.
 
     >>> chain, one = np.stack([np.arange(99), np.arange(1, 100)], 1), np.zeros(100, int)
-    >>> plan = plan_rounds(np.full(100, 2), [chain], one, np.arange(100), 8)
+    >>> plan = plan_rounds(np.full(100, 2), [chain], one, np.arange(100), np.array([8.0]))
     >>> int(plan.left.max()) < 15
     True
     """
-    size, most = np.log2(states.astype(float)), np.log2(largest) + 1e-9
+    size, most = np.log2(states.astype(float)), np.append(np.log2(largest) + 1e-9, 0.0)
     alive = component >= 0
     graph = _Neighbours.of(scopes, len(states), alive)
-    tier = np.full(int(component.max(initial=-1)) + 1, _CHEAP)
+    tier = np.full(len(largest), _CHEAP)
     left = np.full(len(states), NEVER)
     entries = np.full(len(states), np.inf)
     rounds: list[Round] = []
@@ -65,8 +65,8 @@ def plan_rounds(
         lowest = np.full(len(tier), np.inf)
         np.minimum.at(lowest, component[alive], cost[alive])
         tier = np.maximum(tier, lowest)
-        alive &= lowest[component] <= most
-        ready = alive & (cost <= np.minimum(tier[component] + 1e-9, most))
+        alive &= np.append(lowest, 0.0)[component] <= most[component]
+        ready = alive & (cost <= np.minimum(np.append(tier, 0.0) + 1e-9, most)[component])
         chosen = graph.least(np.lexsort((_shuffled(place), cost)), ready)
         if not len(chosen):
             break

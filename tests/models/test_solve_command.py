@@ -100,6 +100,26 @@ def complete(folder: Path, variables: int) -> Path:
     return path
 
 
+def test_a_variable_with_a_million_states_takes_little(tmp_path: Path) -> None:
+    path = tmp_path / "large.uai"
+    path.write_text("MARKOV 1 1000000 0")
+    found = answer(path)
+    assert found["score"] == 0 and found["proof"] == "exact"
+
+
+def test_one_large_table_is_looked_up(tmp_path: Path) -> None:
+    """Larger than what elimination may make, but it is there already."""
+    path = tmp_path / "table.uai"
+    potentials = np.ones(1 << 21, int)
+    potentials[77_777] = 2
+    numbers = " ".join(map(str, potentials))
+    scope = " ".join(map(str, range(21)))
+    path.write_text(f"MARKOV 21 {' '.join(['2'] * 21)} 1 21 {scope} {1 << 21} {numbers}")
+    found = answer(path)
+    assert found["score"] == pytest.approx(np.log(2)) and found["proof"] == "exact"
+    assert int("".join(map(str, found["assignment"])), 2) == 77_777
+
+
 def test_a_wide_model_goes_to_other_solvers(tmp_path: Path) -> None:
     path = complete(tmp_path, 24)
     found = answer(path, "--bound")
