@@ -1,6 +1,6 @@
 """``make bench``: everything that is timed, in one run."""
 
-from bench import contours, letters, objects, rival, sparsifier, speed_data, sweeps
+from bench import components, contours, letters, objects, rival, sparsifier, speed_data, sweeps
 
 
 def main() -> None:
@@ -9,6 +9,7 @@ def main() -> None:
     speed_data.main()
     sparsifier.main()
     contours.main()
+    components.main()
     letters.main()
     objects.main()
 
