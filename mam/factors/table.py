@@ -143,6 +143,7 @@ class Table(Factors):
                 for i, n in enumerate(shape)
             ),
             shape,
+            np.array_equal(self.configurations, every_configuration(shape)),
         )
         return [Plan(block, ports, rows)]
 
@@ -209,16 +210,37 @@ class TableBlock(Block):
     configurations: Leaf
     cases_by_state: tuple[Leaf, ...]
     states: tuple[int, ...] = field(metadata={"static": True})
+    dense: bool = field(metadata={"static": True})  # all configurations are listed, in order
 
     def messages(self, potentials: Array, incoming: Messages, temperature: Temperature) -> Messages:
         """For each state of each variable, the best configuration without its own message."""
         theta = finite(pick(potentials, self.row))
+        if self.dense:
+            return self._dense_messages(theta, incoming, temperature)
         others = theta[..., None] + sum_of_others(self._added(incoming))
         floor = -limit(theta.dtype)
         outgoing = []
         for i, cases in enumerate(self.cases_by_state):
             scores = others[..., i].at[:, cases].get(mode="fill", fill_value=floor)
             outgoing.append(as_message(soft_maximum(scores, -1, temperature), self.states[i]))
+        return tuple(outgoing)
+
+    def _dense_messages(
+        self, theta: Array, incoming: Messages, temperature: Temperature
+    ) -> Messages:
+        """The same with one axis a variable: sums need no gathers, which take most of the time."""
+        arity = len(self.states)
+        tensor = theta.reshape(-1, *self.states)
+        added = [
+            as_scores(message, n).reshape(-1, *(n if i == j else 1 for j in range(arity)))
+            for i, (message, n) in enumerate(zip(incoming, self.states, strict=True))
+        ]
+        outgoing = []
+        for i, n in enumerate(self.states):
+            total = sum((added[j] for j in range(arity) if j != i), start=tensor)
+            total = jnp.broadcast_to(total, (len(incoming[i]), *self.states))
+            by_state = jnp.moveaxis(total, i + 1, 1).reshape(len(total), n, -1)
+            outgoing.append(as_message(soft_maximum(by_state, -1, temperature), n))
         return tuple(outgoing)
 
     def score(self, potentials: Array, states: Messages) -> Array:
