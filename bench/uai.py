@@ -1,6 +1,6 @@
 """UAI files: our answer and that of toulbar2 alone, with the same limit of time, in one run.
 
-    python -m bench.uai FOLDER [SECONDS]
+python -m bench.uai FOLDER [SECONDS]
 """
 
 import sys

@@ -1,5 +1,7 @@
 """The dual bound of a problem: block descent, then a smoothed one where a gap is left."""
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,21 +15,26 @@ from mam.infer.loop import Info, run
 from mam.infer.options import Options
 from mam.infer.passing import HostStore, Store
 from mam.infer.problem import Problem
-from mam.infer.smooth import SmoothDescent
+from mam.infer.smooth import PASSES, SmoothDescent
 
-# A level of the smoothed descent works as long as this many looks of the other.
-_LOOKS_A_LEVEL = 20
+# A look of the smoothed descent works as long as this many of the other, 20 passes each.
+_LOOKS = PASSES // 20
 # Temperatures start at powers of this, so that few of them differ within a batch.
 _GRADE = 16.0
 
 
-def dual_bounds(
-    problem: Problem, states: HostStore, options: Options
-) -> tuple[np.ndarray, HostStore]:
-    """Return a bound for each graph, -inf where nothing is possible, and the best states known.
+class Certificate(NamedTuple):
+    """Bounds of all graphs of a batch with the messages that are at them, and the best states."""
 
-    Those are the given ones, or what some messages of the dual decode to. What one graph of a
-    batch gets does not depend on the others.
+    bounds: np.ndarray  # -inf where nothing is possible
+    states: HostStore
+    messages: HostStore  # the last ones; the bound may be that of earlier ones
+
+
+def dual_bounds(problem: Problem, states: HostStore, options: Options) -> Certificate:
+    """Bound the score of each graph; the states are the given ones, or better ones of the dual.
+
+    What one graph of a batch gets does not depend on the others.
     """
     compiled = problem.compiled
     evidence = tuple(as_difference(scores, np.float64) for scores in problem.scores)
@@ -37,15 +44,19 @@ def dual_bounds(
     lowest -= 1e-6 * (1 + np.abs(lowest))
     with jax.enable_x64(True):
         state, info = _descend(*model, states, np.int32(options.bound_steps))
-        levels = (options.bound_steps - np.asarray(info.iterations)) // _LOOKS_A_LEVEL
+        left = (options.bound_steps - np.asarray(info.iterations)) // _LOOKS
         start = _temperatures(problem, state)
         wanted = np.asarray(state.bound - state.score) > tolerance
-        wanted &= (np.asarray(state.bound) >= lowest) & (levels > 0)
+        wanted &= (np.asarray(state.bound) >= lowest) & (left > 0)
         for temperature in np.unique(start[wanted]):
             mine = wanted & (start == temperature)
-            state = _smoothed(*model, state, temperature, levels.astype(np.int32), mine)
+            for steps in np.unique(left[mine]):
+                state = _smoothed(
+                    *model, state, temperature, np.int32(steps), mine & (left == steps)
+                )
     bounds = np.asarray(state.bound)
-    return np.where(bounds < lowest, -np.inf, bounds), tuple(map(np.asarray, state.states))
+    found, messages = (tuple(map(np.asarray, store)) for store in (state.states, state.messages))
+    return Certificate(np.where(bounds < lowest, -np.inf, bounds), found, messages)
 
 
 def _temperatures(problem: Problem, state: DualState) -> np.ndarray:
@@ -55,7 +66,7 @@ def _temperatures(problem: Problem, state: DualState) -> np.ndarray:
         np.add.at(variables, problem.instance_of(kind), problem.has_factors(kind))
     gap = np.asarray(state.bound - state.score)
     each = np.where(np.isfinite(gap), gap, variables[:-1]) / np.maximum(variables[:-1], 1)
-    return _GRADE ** np.round(np.log(np.maximum(each, 1e-8)) / np.log(_GRADE))
+    return _GRADE ** np.ceil(np.log(np.maximum(each, 1e-8)) / np.log(_GRADE))
 
 
 @jax.jit
@@ -85,9 +96,9 @@ def _smoothed(
     tolerance: Array,
     state: DualState,
     temperature: Array,
-    levels: Array,
+    steps: Array,
     active: Array,
 ) -> DualState:
     descent = DualDescent(wiring, potentials, evidence, scores, tolerance)
-    solver = SmoothDescent(descent, temperature, levels)
-    return run(solver, solver.init(state), jnp.max(levels), active)[0].dual
+    solver = SmoothDescent(descent, temperature)
+    return run(solver, solver.init(state), steps, active)[0].dual

@@ -80,16 +80,12 @@ class DualDescent:
 
         moved = jax.lax.fori_loop(0, self.passes, both, state.messages)
         messages = self.only(active, state.messages, moved)
-        bound = jnp.minimum(state.bound, self.bound(messages))
-        score, states = self.better(state, messages)
-        gap = jnp.where(jnp.isfinite(score), bound - score, 0.0)
-        fast = state.bound - bound > jnp.maximum(self.tolerance, _SLOW * gap)
-        stalled = jnp.where(fast, 0, state.stalled + 1)
-        still = (stalled < _PATIENCE) & (bound - score > self.tolerance)
-        return DualState(messages, bound, score, states, stalled), still
+        new = self.improved(state, messages, self.bound(messages))
+        still = (new.stalled < _PATIENCE) & (new.bound - new.score > self.tolerance)
+        return new, still
 
-    def better(self, state: DualState, messages: Store) -> tuple[Array, Store]:
-        """Return the better one of the states so far and those that the messages decode to."""
+    def improved(self, state: DualState, messages: Store, bound: Array) -> DualState:
+        """Return the state at new messages; bound and assignment are the better of both."""
         states = decode(passing.beliefs(self.wiring, self.evidence, messages))
         score = self._score(states)
         better = score > state.score
@@ -97,7 +93,10 @@ class DualDescent:
             jnp.where(better.at[instance].get(mode="fill", fill_value=False), new, old)
             for instance, new, old in zip(self.wiring.instance, states, state.states, strict=True)
         )
-        return jnp.maximum(score, state.score), kept
+        best, lowest = jnp.maximum(score, state.score), jnp.minimum(bound, state.bound)
+        gap = jnp.where(jnp.isfinite(best), lowest - best, 0.0)
+        fast = state.bound - lowest > jnp.maximum(self.tolerance, _SLOW * gap)
+        return DualState(messages, lowest, best, kept, jnp.where(fast, 0, state.stalled + 1))
 
     def _factor_pass(self, messages: Store) -> Store:
         wiring = self.wiring
@@ -154,6 +153,19 @@ class DualDescent:
             tuple(jnp.concatenate(some) for some in flat),
         )
 
+    def extrapolated(self, now: Store, before: Store, share: Float[Array, " instances"]) -> Store:
+        """Return messages that go on as they went, by a share of the last way for each graph."""
+
+        def ahead(port: PortWiring, now: Array, before: Array) -> Array:
+            own = share.at[port.instance].get(mode="fill", fill_value=0.0)
+            return now + passing.per_row(own, now) * (now - before)
+
+        ports = passing.at_ports
+        found = passing.map_ports(
+            self.wiring, ahead, ports(self.wiring, now), ports(self.wiring, before)
+        )
+        return self._store(found)
+
     def only(self, active: Array, old: Store, new: Store) -> Store:
         """Keep the messages of instances at rest."""
 
@@ -170,9 +182,9 @@ class DualDescent:
     def _store(self, ports: Incoming) -> Store:
         return passing.to_store(self.wiring, ports, self.evidence[0].dtype)
 
-    def bound(self, messages: Store) -> Array:
-        """Return the bound of each graph at given messages."""
-        return dual_bound(self.wiring, self.potentials, self.scores, messages)
+    def bound(self, messages: Store, temperature: Temperature = 0) -> Array:
+        """Return the (smoothed) bound of each graph at given messages."""
+        return dual_bound(self.wiring, self.potentials, self.scores, messages, temperature)
 
     def _score(self, states: Store) -> Array:
         return total_score(self.wiring, self.potentials, self.scores, states)[0]

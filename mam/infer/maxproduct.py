@@ -18,6 +18,7 @@ from mam.infer.repair import decimate
 from mam.infer.restarts import beliefs_of_restart, go_on, propagate_restarts, settings_of
 from mam.infer.score import violations
 from mam.infer.solution import Solution, lifted
+from mam.infer.tighten import tightened
 
 
 def max_product(
@@ -35,7 +36,10 @@ def max_product(
     bounds = None
     if options.bound:
         answer, bounds = _certified(problem, answer, options)
-    return _solutions(problem, answer, bounds)
+    solutions = _solutions(problem, answer, bounds)
+    return (
+        tightened(problem, solutions, options) if options.bound and options.tighten else solutions
+    )
 
 
 @dataclass(frozen=True)
@@ -135,9 +139,9 @@ def _tied(problem: Problem, decoded: _Decoded, margin: float) -> np.ndarray:
 def _certified(problem: Problem, answer: _Answer, options: Options) -> tuple[_Answer, np.ndarray]:
     """Descend on the dual bound in double precision; its decodings compete as well."""
     known = tuple(states[0] for states in answer.decoded.states)
-    bounds, found = dual_bounds(problem, known, options)
-    better = answer.decoded.improved(problem, tuple(states[None] for states in found))
-    return replace(answer, decoded=better), bounds
+    found = dual_bounds(problem, known, options)
+    better = answer.decoded.improved(problem, tuple(states[None] for states in found.states))
+    return replace(answer, decoded=better), found.bounds
 
 
 def _solutions(problem: Problem, answer: _Answer, bounds: np.ndarray | None) -> list[Solution]:

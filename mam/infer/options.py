@@ -28,12 +28,15 @@ class Options:
     bound: bool = False
     bound_steps: int = 500  # looks at the bound at most; each follows 10 pairs of passes
     bound_tolerance: float = 1e-7  # a bound that falls by less rests
+    tighten: int = 5  # rounds in which cycles of pairwise factors lower a bound that leaves a gap
 
     def __post_init__(self) -> None:
         if not 0 <= self.damping < 1:
             raise ValueError(f"damping must lie in [0, 1), not {self.damping}")
         if self.restarts < 1 or self.iterations < 1 or self.blocks < 1:
             raise ValueError("restarts, iterations and blocks must be at least 1")
+        if self.tighten < 0:
+            raise ValueError(f"tighten counts rounds from 0 on, not {self.tighten}")
         if self.method not in METHODS:
             raise ValueError(f"method is one of {', '.join(METHODS)}, not {self.method!r}")
         if self.schedule not in ("parallel", "blocks"):

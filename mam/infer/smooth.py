@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from mam.factors.base import Leaf
 from mam.infer.dual import DualDescent, DualState
@@ -29,28 +29,43 @@ COLDEST = 1e-8
 # Of one level to the next.
 _FALL = 4.0
 # Bounds that could fall by less than this share of the gap are as good as they get.
-_WORTH_IT = 1e-4
+_WORTH_IT = 5e-5
 # That is known only where smoothing lifts the bound by less than this share of the gap.
 _FAR = 0.01
 
 
+# Passes between two looks, and looks at one temperature at most.
+PASSES = 100
+_MOST_LOOKS = 16
+# A level is done when a look lowers the smoothed bound by less than this share of the smoothing.
+_SETTLED = 0.05
+
+
 class SmoothState(NamedTuple):
-    """The last messages, what they bound, and the best bound and assignment so far."""
+    """The last messages with their bounds, and the best bound and assignment so far."""
 
     dual: DualState
-    last: Float[Array, " instances"]  # bound at the messages of the level before
+    before: Store  # the messages one pass earlier
+    age: Float[Array, " instances"]  # of the momentum, in passes
+    smooth: Float[Array, " instances"]  # smoothed bound at the messages
+    last: Float[Array, " instances"]  # bound where the level before ended
+    settled: Bool[Array, " instances"]  # who waits for the next level
+    looks: Int[Array, " instances"]  # in this level
+    temperature: Float[Array, ""]
 
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class SmoothDescent:
-    """A solver for ``loop.run``; one step is one temperature."""
+    """A solver for ``loop.run``; one step is some passes at one temperature.
+
+    All graphs of a batch have the same temperature: those that are done with it wait for the
+    others, so none depends on what it is batched with.
+    """
 
     descent: DualDescent
     temperature: Leaf  # of the first level
-    levels: Leaf  # for each instance, at most
-    looks: int = field(metadata={"static": True}, default=8)  # for an assignment, a level
-    passes: int = field(metadata={"static": True}, default=50)  # from look to look
+    passes: int = field(metadata={"static": True}, default=PASSES)
 
     @property
     def instances(self) -> int:
@@ -59,51 +74,56 @@ class SmoothDescent:
 
     def init(self, dual: DualState) -> SmoothState:
         """Go on from where block descent rests."""
-        return SmoothState(dual, jnp.full(self.instances, jnp.inf, dual.bound.dtype))
+        high = jnp.full(self.instances, jnp.inf, dual.bound.dtype)
+        none = jnp.zeros(self.instances, bool)
+        looks = jnp.zeros(self.instances, jnp.int32)
+        age = jnp.zeros_like(high)
+        temperature = jnp.asarray(self.temperature)
+        return SmoothState(dual, dual.messages, age, high, high, none, looks, temperature)
 
     def step(
         self, state: SmoothState, active: Bool[Array, " instances"], iteration: Array
     ) -> tuple[SmoothState, Bool[Array, " instances"]]:
-        """Descend at one temperature; an instance rests when lower ones promise little."""
-        before = state.dual
-        temperature = self.temperature / _FALL ** iteration.astype(before.bound.dtype)
-        dual, here = self._level(before, active, temperature)
-        gap = dual.bound - dual.score
+        """Descend; an instance rests when lower temperatures promise little."""
+        moving = active & ~state.settled
+        temperature, descent = state.temperature, self.descent
+        now, before = self._accelerated(state, temperature)
+        messages = descent.only(moving, state.dual.messages, now)
+        here, smooth = descent.bound(messages), descent.bound(messages, temperature)
+        dual = descent.improved(state.dual, messages, here)
+        looks = state.looks + 1
+        fall = state.smooth - smooth
+        settled = state.settled | (fall < _SETTLED * (smooth - here)) | (looks >= _MOST_LOOKS)
+        rests = moving & settled & ~self._promising(dual, here, state.last)
+        still = ~rests & (dual.bound - dual.score > descent.tolerance)
+        done = jnp.all(settled | ~(active & still))
+        state = SmoothState(
+            dual,
+            descent.only(moving, state.before, before),
+            jnp.where(done | (fall < 0), 0.0, state.age + self.passes),
+            jnp.where(done, jnp.inf, jnp.where(moving, smooth, state.smooth)),
+            jnp.where(moving & settled, here, state.last),
+            settled & ~done,
+            jnp.where(done, 0, looks),
+            jnp.where(done, temperature / _FALL, temperature),
+        )
+        return state, still & ~(done & (temperature < COLDEST))
+
+    def _promising(self, dual: DualState, here: Array, last: Array) -> Array:
+        """Whether the next level may lower the bound by enough."""
+        gap = jnp.where(jnp.isfinite(dual.score), dual.bound - dual.score, 0.0)
         # The error falls as the temperature does: what is left of it is a third of the last fall.
-        limit = here - (state.last - here) / (_FALL - 1)
-        finite = jnp.where(jnp.isfinite(gap), gap, 0.0)
-        enough = jnp.maximum(_WORTH_IT * finite, self.descent.tolerance)
-        promising = (here - dual.bound > _FAR * finite) | (dual.bound - limit > enough)
-        still = promising & (gap > self.descent.tolerance) & (iteration + 1 < self.levels)
-        return SmoothState(dual, here), still & (temperature > COLDEST)
+        limit = here - (last - here) / (_FALL - 1)
+        enough = jnp.maximum(_WORTH_IT * gap, self.descent.tolerance)
+        return (here - dual.bound > _FAR * gap) | (dual.bound - limit > enough)
 
-    def _level(
-        self, state: DualState, active: Bool[Array, " instances"], temperature: Array
-    ) -> tuple[DualState, Array]:
-        """Return the state after all looks at one temperature, and its bound there and then."""
+    def _accelerated(self, state: SmoothState, temperature: Array) -> tuple[Store, Store]:
+        """Return the messages after some passes, and one pass earlier."""
 
-        def look(number: Array, carry: tuple) -> tuple:
-            state, before, _ = carry
-            first = number * self.passes
-            moved, last = self._accelerated(state.messages, before, first, temperature)
-            messages = self.descent.only(active, state.messages, moved)
-            here = self.descent.bound(messages)
-            score, states = self.descent.better(state, messages)
-            bound = jnp.minimum(state.bound, here)
-            return DualState(messages, bound, score, states, state.stalled), last, here
-
-        start = (state, state.messages, state.bound)
-        state, _, here = jax.lax.fori_loop(0, self.looks, look, start)
-        return state, here
-
-    def _accelerated(
-        self, now: Store, before: Store, first: Array, temperature: Array
-    ) -> tuple[Store, Store]:
         def one(i: Array, both: tuple[Store, Store]) -> tuple[Store, Store]:
             now, before = both
-            k = (first + i).astype(temperature.dtype)
-            share = k / (k + 3.0)
-            ahead = jax.tree.map(lambda x, old: x + share * (x - old), now, before)
+            age = state.age + i.astype(temperature.dtype)
+            ahead = self.descent.extrapolated(now, before, age / (age + 3.0))
             return self.descent.variable_pass(ahead, temperature), now
 
-        return jax.lax.fori_loop(0, self.passes, one, (now, before))
+        return jax.lax.fori_loop(0, self.passes, one, (state.dual.messages, state.before))
