@@ -81,7 +81,7 @@ def solve_uai(
         bound=True,
     )
     if not bound:
-        options = replace(options, bound_steps=_STEPS_WITHOUT_BOUND)
+        options = replace(options, bound_steps=_STEPS_WITHOUT_BOUND, tighten=0)
     model = read_uai(path)
     observed = {} if evidence is None else read_uai_evidence(evidence, model)
     found = model.solve(observed, options)

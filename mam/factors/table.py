@@ -124,7 +124,8 @@ class Table(Factors):
         first = parts[0].configurations
         if all(np.array_equal(part.configurations, first) for part in parts):
             return cls(*stack_rows(parts), variables, first)
-        shape = tuple(np.max([part.configurations.max(0, initial=0) for part in parts], 0) + 1)
+        most = np.max([part.configurations.max(0, initial=0) for part in parts], 0)
+        shape = tuple((most + 1).tolist())
         return cls.stack([part._dense(shape) for part in parts])
 
     def _dense(self, shape: tuple[int, ...]) -> "Table":

@@ -26,7 +26,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from mam.factors.base import Leaf
+from mam.factors.base import Leaf, Temperature
 from mam.graph import PortWiring, Wiring
 from mam.infer import passing
 from mam.infer.evaluate import dual_bound, negated, total_score
@@ -34,6 +34,8 @@ from mam.infer.passing import Incoming, Store
 
 # A bound may stand still for some passes while the messages under it go on moving.
 _PATIENCE = 20
+# A look that closes less of the gap than this is one of those: ``smooth`` goes on better from here.
+_SLOW = 0.01
 
 
 class DualState(NamedTuple):
@@ -63,11 +65,10 @@ class DualDescent:
         """The number of graphs in the batch."""
         return self.wiring.instances
 
-    def init(self, messages: Store) -> DualState:
-        """Start from given messages."""
-        states = decode(passing.beliefs(self.wiring, self.evidence, messages))
+    def init(self, messages: Store, states: Store) -> DualState:
+        """Start from given messages and an assignment."""
         stalled = jnp.zeros(self.instances, jnp.int32)
-        return DualState(messages, self._bound(messages), self._score(states), states, stalled)
+        return DualState(messages, self.bound(messages), self._score(states), states, stalled)
 
     def step(
         self, state: DualState, active: Bool[Array, " instances"], iteration: Array
@@ -75,11 +76,16 @@ class DualDescent:
         """Make the passes; an instance rests when its bound stands still or meets its score."""
 
         def both(_: Array, store: Store) -> Store:
-            return self._variable_pass(self._factor_pass(store))
+            return self.variable_pass(self._factor_pass(store), 0)
 
         moved = jax.lax.fori_loop(0, self.passes, both, state.messages)
-        messages = self._only(active, state.messages, moved)
-        bound = jnp.minimum(state.bound, self._bound(messages))
+        messages = self.only(active, state.messages, moved)
+        new = self.improved(state, messages, self.bound(messages))
+        still = (new.stalled < _PATIENCE) & (new.bound - new.score > self.tolerance)
+        return new, still
+
+    def improved(self, state: DualState, messages: Store, bound: Array) -> DualState:
+        """Return the state at new messages; bound and assignment are the better of both."""
         states = decode(passing.beliefs(self.wiring, self.evidence, messages))
         score = self._score(states)
         better = score > state.score
@@ -87,10 +93,10 @@ class DualDescent:
             jnp.where(better.at[instance].get(mode="fill", fill_value=False), new, old)
             for instance, new, old in zip(self.wiring.instance, states, state.states, strict=True)
         )
-        best = jnp.maximum(score, state.score)
-        stalled = jnp.where(state.bound - bound > self.tolerance, 0, state.stalled + 1)
-        still = (stalled < _PATIENCE) & (bound - best > self.tolerance)
-        return DualState(messages, bound, best, kept, stalled), still
+        best, lowest = jnp.maximum(score, state.score), jnp.minimum(bound, state.bound)
+        gap = jnp.where(jnp.isfinite(best), lowest - best, 0.0)
+        fast = state.bound - lowest > jnp.maximum(self.tolerance, _SLOW * gap)
+        return DualState(messages, lowest, best, kept, jnp.where(fast, 0, state.stalled + 1))
 
     def _factor_pass(self, messages: Store) -> Store:
         wiring = self.wiring
@@ -108,10 +114,11 @@ class DualDescent:
 
         return self._store(passing.map_ports(wiring, split, incoming, outgoing))
 
-    def _variable_pass(self, messages: Store) -> Store:
+    def variable_pass(self, messages: Store, temperature: Temperature) -> Store:
+        """Minimise over the messages of all variables; at a temperature, the smoothed bound."""
         wiring = self.wiring
         incoming = negated(wiring, messages)
-        outgoing = passing.from_factors(wiring, self.potentials, incoming, 0)
+        outgoing = passing.from_factors(wiring, self.potentials, incoming, temperature)
 
         def offer(port: PortWiring, there: Array, back: Array) -> Array:
             part = passing.per_row(1 / port.arity.astype(there.dtype), there)
@@ -146,7 +153,20 @@ class DualDescent:
             tuple(jnp.concatenate(some) for some in flat),
         )
 
-    def _only(self, active: Array, old: Store, new: Store) -> Store:
+    def extrapolated(self, now: Store, before: Store, share: Float[Array, " instances"]) -> Store:
+        """Return messages that go on as they went, by a share of the last way for each graph."""
+
+        def ahead(port: PortWiring, now: Array, before: Array) -> Array:
+            own = share.at[port.instance].get(mode="fill", fill_value=0.0)
+            return now + passing.per_row(own, now) * (now - before)
+
+        ports = passing.at_ports
+        found = passing.map_ports(
+            self.wiring, ahead, ports(self.wiring, now), ports(self.wiring, before)
+        )
+        return self._store(found)
+
+    def only(self, active: Array, old: Store, new: Store) -> Store:
         """Keep the messages of instances at rest."""
 
         def choose(port: PortWiring, old: Array, new: Array) -> Array:
@@ -162,8 +182,9 @@ class DualDescent:
     def _store(self, ports: Incoming) -> Store:
         return passing.to_store(self.wiring, ports, self.evidence[0].dtype)
 
-    def _bound(self, messages: Store) -> Array:
-        return dual_bound(self.wiring, self.potentials, self.scores, messages)
+    def bound(self, messages: Store, temperature: Temperature = 0) -> Array:
+        """Return the (smoothed) bound of each graph at given messages."""
+        return dual_bound(self.wiring, self.potentials, self.scores, messages, temperature)
 
     def _score(self, states: Store) -> Array:
         return total_score(self.wiring, self.potentials, self.scores, states)[0]

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mam.factors.reduce import as_scores
+from mam.factors.base import Temperature
+from mam.factors.reduce import as_scores, soft_maximum
 from mam.graph import CompiledGraph, Wiring
 from mam.infer import passing
 from mam.infer.passing import HostStore, Store
@@ -45,20 +46,26 @@ def total_score(
     return total, by_factor
 
 
-def dual_bound(wiring: Wiring, potentials: Store, evidence: Store, messages: Store) -> Array:
+def dual_bound(
+    wiring: Wiring,
+    potentials: Store,
+    evidence: Store,
+    messages: Store,
+    temperature: Temperature = 0,
+) -> Array:
     """Return, for each graph, an upper bound on the score of any assignment.
 
     The messages move score from factors to variables; whatever they are, the sum of all maxima
-    is at least the maximum of the sum.
+    is at least the maximum of the sum. At a temperature all maxima are soft ones, which lie above.
     """
     total = jnp.zeros(wiring.instances, evidence[0].dtype)
     for kind, states in enumerate(wiring.states):
         moved = as_scores(passing.received(wiring, kind, messages), states)
-        best = jnp.max(evidence[kind] + moved, 1)
+        best = soft_maximum(evidence[kind] + moved, 1, temperature)
         total += passing.sum_by_instance(best, wiring.instance[kind], wiring.instances)
     incoming = negated(wiring, messages)
     for i, block in enumerate(wiring.blocks):
-        best = block.best(potentials[wiring.parameters[i]], incoming[i], 0)
+        best = block.best(potentials[wiring.parameters[i]], incoming[i], temperature)
         total += passing.sum_by_instance(best, wiring.factor_instance[i], wiring.instances)
     return total
 

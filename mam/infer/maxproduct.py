@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
 
-from mam.graph import CompiledGraph, FactorGraph, Wiring
-from mam.graph.evidence import Evidence, as_difference
+from mam.graph import CompiledGraph, FactorGraph
+from mam.graph.evidence import Evidence
 from mam.infer import evaluate
-from mam.infer.dual import DualDescent
-from mam.infer.loop import Info, run
+from mam.infer.certify import dual_bounds
+from mam.infer.loop import Info
 from mam.infer.options import Options
 from mam.infer.passing import HostStore, Store
 from mam.infer.problem import Problem, decode, margins
@@ -20,6 +18,7 @@ from mam.infer.repair import decimate
 from mam.infer.restarts import beliefs_of_restart, go_on, propagate_restarts, settings_of
 from mam.infer.score import violations
 from mam.infer.solution import Solution, lifted
+from mam.infer.tighten import tightened
 
 
 def max_product(
@@ -37,7 +36,10 @@ def max_product(
     bounds = None
     if options.bound:
         answer, bounds = _certified(problem, answer, options)
-    return _solutions(problem, answer, bounds)
+    solutions = _solutions(problem, answer, bounds)
+    return (
+        tightened(problem, solutions, options) if options.bound and options.tighten else solutions
+    )
 
 
 @dataclass(frozen=True)
@@ -136,39 +138,10 @@ def _tied(problem: Problem, decoded: _Decoded, margin: float) -> np.ndarray:
 
 def _certified(problem: Problem, answer: _Answer, options: Options) -> tuple[_Answer, np.ndarray]:
     """Descend on the dual bound in double precision; its decodings compete as well."""
-    compiled = problem.compiled
-    evidence = tuple(as_difference(scores, np.float64) for scores in problem.scores)
-    with jax.enable_x64(True):
-        bounds, states = _descend(
-            compiled.wiring,
-            compiled.potentials,
-            evidence,
-            problem.scores,
-            (np.float64(options.bound_tolerance), np.int32(options.bound_steps)),
-        )
-    found = tuple(np.asarray(values)[None] for values in states)
-    better = replace(answer, decoded=answer.decoded.improved(problem, found))
-    lowest = evaluate.lowest_possible(compiled, problem.scores)
-    impossible = np.asarray(bounds) < lowest - 1e-6 * (1 + np.abs(lowest))
-    return better, np.where(impossible, -np.inf, bounds)
-
-
-@jax.jit
-def _descend(
-    wiring: Wiring,
-    potentials: Store,
-    evidence: Store,
-    scores: Store,
-    settings: tuple[Array, Array],
-) -> tuple[Array, Store]:
-    tolerance, steps = settings
-    solver = DualDescent(wiring, potentials, evidence, scores, tolerance)
-    zero = tuple(
-        jnp.zeros((size,) if n == 2 else (size, n), evidence[0].dtype)
-        for size, n in zip(wiring.store_sizes, wiring.states, strict=True)
-    )
-    state, _ = run(solver, solver.init(zero), steps)
-    return state.bound, state.states
+    known = tuple(states[0] for states in answer.decoded.states)
+    found = dual_bounds(problem, known, options)
+    better = answer.decoded.improved(problem, tuple(states[None] for states in found.states))
+    return replace(answer, decoded=better), found.bounds
 
 
 def _solutions(problem: Problem, answer: _Answer, bounds: np.ndarray | None) -> list[Solution]:

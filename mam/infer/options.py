@@ -9,8 +9,10 @@ import numpy as np
 
 METHODS = ("auto", "exact", "max-product", "toulbar2")
 
-_WHOLE = {"iterations": 1, "restarts": 1, "blocks": 1, "bound_steps": 0, "seed": 0}  # the least
-_NOT_NEGATIVE = ("damping", "noise", "tolerance", "jitter", "bound_tolerance")
+# The least value of each.
+_WHOLE = {"iterations": 1, "restarts": 1, "blocks": 1, "bound_steps": 0, "tighten": 0, "seed": 0}
+_WHOLE |= {"largest_table": 1}
+_NOT_NEGATIVE = ("damping", "noise", "tolerance", "jitter", "bound_tolerance", "seconds")
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Options:
     bound: bool = False
     bound_steps: int = 500  # looks at the bound at most; each follows 10 pairs of passes
     bound_tolerance: float = 1e-7  # a bound that falls by less rests
+    tighten: int = 0  # rounds in which cycles of pairwise factors lower a bound that leaves a gap
 
     def __post_init__(self) -> None:
         check_numbers(vars(self))

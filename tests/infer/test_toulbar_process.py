@@ -82,7 +82,8 @@ def test_the_limit_holds_and_the_best_so_far_is_told(
     assert time.monotonic() - start < 4.0
     check_incomplete(answer)
     [child] = children
-    assert child.returncode == -signal.SIGKILL
+    # Given notice it may end by itself before it is killed.
+    assert child.returncode in (-signal.SIGKILL, *([0] if notice else []))
     with pytest.raises(ProcessLookupError):
         os.killpg(child.pid, 0)
     assert capfd.readouterr() == ("", "")

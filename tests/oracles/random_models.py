@@ -135,3 +135,36 @@ def _some_evidence(rng: np.random.Generator) -> dict:
     three = rng.normal(size=(3, 3))
     three[0, rng.integers(3)] = rng.choice([-np.inf, 0.0, np.inf])
     return {"bit": certain + rng.normal(size=8).round(1), "three": three}
+
+
+def spin_glass(rng: np.random.Generator, side: int, field: float = 0.1) -> tuple[FactorGraph, dict]:
+    """A square grid of binary variables whose neighbours want to agree or to differ, at random.
+
+    Half of its squares are frustrated: the linear program is far above the optimum.
+    """
+    builder = GraphBuilder()
+    x = builder.variables("x", (side, side))
+    down = np.stack([x[:-1].ravel(), x[1:].ravel()], 1)
+    right = np.stack([x[:, :-1].ravel(), x[:, 1:].ravel()], 1)
+    pairs = np.concatenate([down, right])
+    sign = rng.choice([-1.0, 1.0], size=(len(pairs), 1, 1))
+    builder.add("pair", Pairwise.of(pairs, sign * [[1, -1], [-1, 1]]))
+    return builder.build(), {"x": field * rng.normal(size=(side, side))}
+
+
+def line_process(
+    rng: np.random.Generator, side: int, levels: int = 8
+) -> tuple[FactorGraph, dict[str, np.ndarray]]:
+    """A noisy picture of two regions: neighbours differ little, or a line stands between them."""
+    builder = GraphBuilder()
+    x = builder.variables("x", (side, side), levels)
+    down = np.stack([x[:-1].ravel(), x[1:].ravel()], 1)
+    right = np.stack([x[:, :-1].ravel(), x[:, 1:].ravel()], 1)
+    pairs = np.concatenate([down, right])
+    line = builder.variables("line", len(pairs))
+    difference = np.subtract.outer(np.arange(levels), np.arange(levels))
+    smooth = np.stack([-0.6 * difference**2, np.full((levels, levels), -1.5)], -1)
+    builder.add("smooth", Table.of(np.concatenate([pairs, line[:, None]], 1), smooth))
+    far = np.add.outer(np.arange(side), np.arange(side)) < side
+    picture = np.where(far, 2, levels - 3) + 1.5 * rng.normal(size=(side, side))
+    return builder.build(), {"x": -0.5 * ((picture[..., None] - np.arange(levels)) / 1.5) ** 2}
