@@ -11,6 +11,9 @@ import numpy as np
 
 from mam.factors.network import Network, Tables
 from mam.factors.ragged import distinct_rows
+from mam.graph import FactorGraph, GraphUnion, union_scores
+from mam.graph.evidence import Evidence
+from mam.infer.network import write_network
 
 # Every pass over the tables can only take states away; few models need more than a handful.
 _MOST_PASSES = 50
@@ -29,15 +32,7 @@ class Conditioned:
 
 def condition(network: Network) -> Conditioned:
     """Cut the network at what is certain."""
-    domains = _Domains(network.states)
-    tables = network.tables
-    if any(np.isneginf(some.values).any() for some in tables):
-        for _ in range(_MOST_PASSES):
-            before = domains.possible.sum()
-            for some in tables:
-                domains.narrow(some)
-            if domains.possible.sum() == before:
-                break
+    tables, domains = network.tables, _narrowed(network)
     fixed = domains.fixed()
     cut = [piece for some in tables for piece in _cut(some, fixed)]
     return Conditioned(
@@ -51,6 +46,40 @@ def condition(network: Network) -> Conditioned:
         ),
         domains.empty(),
     )
+
+
+def possible_states(graph: FactorGraph, evidence: Evidence | None = None) -> list[np.ndarray]:
+    """Return for each variable which of its states may still occur.
+
+    What is found impossible is so; some impossibilities that only show in combination are missed.
+
+    >>> from mam.factors import And
+    >>> from mam.graph import GraphBuilder
+    >>> builder = GraphBuilder()
+    >>> x = builder.variables("x", 3)
+    >>> builder.add("and", And.of([x[:2]], x[2:]))
+    >>> states = possible_states(builder.build(), {"x": [0, 0, np.inf]})
+    >>> [s.tolist() for s in states]
+    [[False, True], [False, True], [False, True]]
+    """
+    union = GraphUnion.of(graph)
+    domains = _narrowed(write_network(union, union_scores(union, evidence))[0])
+    ends = domains.start + domains.states
+    own = zip(domains.start, ends, strict=True)
+    return [domains.possible[a:b] for a, b in list(own)[: len(graph.states)]]
+
+
+def _narrowed(network: Network) -> "_Domains":
+    """Take states away until every one that is left is supported by all tables."""
+    domains = _Domains(network.states)
+    if any(np.isneginf(some.values).any() for some in network.tables):
+        for _ in range(_MOST_PASSES):
+            before = domains.possible.sum()
+            for some in network.tables:
+                domains.narrow(some)
+            if domains.possible.sum() == before:
+                break
+    return domains
 
 
 class _Domains:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from mam.graph import FactorGraph
-from mam.infer.consistency import possible_states
+from mam.infer.condition import possible_states
 from mam.infer.exact import Exact, enumerate_exactly
 
 # Enumeration takes about a second up to here.

@@ -11,7 +11,7 @@ import pytest
 
 from mam.factors import PatternSet, Table
 from mam.graph import GraphBuilder, compile_graphs
-from mam.infer.consistency import possible_states
+from mam.infer.condition import possible_states
 from mam.models import MamBuilder, PartKind, part_attention_model
 from mam.models.examples import gene_network
 
