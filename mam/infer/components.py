@@ -69,7 +69,7 @@ def split(
     free = network.fixed < 0
     pairs = [_stars(some.scopes) for some in network.tables]
     pairs += [np.stack([s.values, s.values[s.offsets[s.row_of_value]]], 1) for s in large]
-    component = _components(free, pairs)
+    component = number_components(free, pairs)
     graph = _graph_of(union, whole.tables, len(network.states))
     blocked = np.zeros(int(component.max(initial=-1)) + 1, bool)
     for scopes in large:
@@ -95,7 +95,7 @@ def _stars(scopes: np.ndarray) -> np.ndarray:
     return np.stack([first, scopes.ravel()], 1)
 
 
-def _components(free: np.ndarray, pairs: Sequence[np.ndarray]) -> np.ndarray:
+def number_components(free: np.ndarray, pairs: Sequence[np.ndarray]) -> np.ndarray:
     """The component of each free variable, numbered from 0; -1 for the others."""
     joined = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
     joined = joined[free[joined].all(1)]
@@ -111,7 +111,7 @@ def _graph_of(union: GraphUnion, tables: Sequence[Tables], size: int) -> np.ndar
     """The graph of each variable; an auxiliary one belongs to that of its factor."""
     if len(union.graphs) == 1:
         return np.zeros(size, np.int64)
-    joined = _components(np.ones(size, bool), [_stars(some.scopes) for some in tables])
+    joined = number_components(np.ones(size, bool), [_stars(some.scopes) for some in tables])
     known = np.zeros(int(joined.max(initial=-1)) + 1, np.int64)
     known[joined[: len(union.states)]] = union.instance
     return known[joined]

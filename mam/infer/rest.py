@@ -7,10 +7,9 @@ as variables with one possible state, so that the factors need not change.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from mam.graph import FactorGraph, Scores, VariableGroup
+from mam.infer.components import number_components
 from mam.infer.eliminate import Eliminated
 
 
@@ -31,7 +30,7 @@ def leftovers(found: Eliminated, scores: tuple[Scores, ...]) -> list[Rest]:
     free = np.flatnonzero(~solved)
     if not len(free):
         return []
-    label = _joined(found, free)
+    label = _joined(found)
     counts = zip(*np.unique(union.states, return_counts=True), strict=True)
     known = {int(n): np.zeros((int(count), int(n))) for n, count in counts}
     place = np.zeros(len(union.states), np.int64)
@@ -49,7 +48,7 @@ def leftovers(found: Eliminated, scores: tuple[Scores, ...]) -> list[Rest]:
     return result
 
 
-def _joined(found: Eliminated, free: np.ndarray) -> np.ndarray:
+def _joined(found: Eliminated) -> np.ndarray:
     """Number the components that are left over; those that share a factor are one."""
     union = found.split.union
     pairs = []
@@ -59,13 +58,7 @@ def _joined(found: Eliminated, free: np.ndarray) -> np.ndarray:
         values, rows = scopes.values[open_], scopes.row_of_value[open_]
         first = np.searchsorted(rows, rows)
         pairs.append(np.stack([values[first], values], 1))
-    joined = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
-    size = len(union.states)
-    matrix = coo_array((np.ones(len(joined), bool), tuple(joined.T)), (size, size))
-    label = connected_components(matrix, directed=False)[1]
-    number = np.full(size, -1)
-    number[free] = np.unique(label[free], return_inverse=True)[1]
-    return number
+    return number_components(~found.split.solved, pairs)
 
 
 def _rest(

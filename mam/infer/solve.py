@@ -60,7 +60,8 @@ def solve(
     single = isinstance(graph, FactorGraph) or (
         isinstance(graph, CompiledGraph) and len(graph.graphs) == 1
     )
-    if chosen.method == "max-product" or _edges(graphs) > _MOST_EDGES:
+    too_large = chosen.method == "auto" and _edges(graphs) > _MOST_EDGES
+    if chosen.method == "max-product" or too_large:
         found = max_product(graphs, evidence, chosen)
     else:
         union = graphs.union if isinstance(graphs, CompiledGraph) else GraphUnion.of(graphs)
