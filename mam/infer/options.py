@@ -13,6 +13,7 @@ METHODS = ("auto", "exact", "max-product", "toulbar2")
 _WHOLE = {"iterations": 1, "restarts": 1, "blocks": 1, "bound_steps": 0, "tighten": 0, "seed": 0}
 _WHOLE |= {"largest_table": 1}
 _NOT_NEGATIVE = ("damping", "noise", "tolerance", "jitter", "bound_tolerance", "seconds")
+_NOT_NEGATIVE += ("bound_seconds",)
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Options:
     repair: bool = True
     bound: bool = False
     bound_steps: int = 500  # looks at the bound at most; each follows 10 pairs of passes
+    bound_seconds: float | int = 3600.0  # that the descent of the bound may take
     bound_tolerance: float = 1e-7  # a bound that falls by less rests
     tighten: int = 0  # rounds in which cycles of pairwise factors lower a bound that leaves a gap
 
