@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from mam.infer import solve
+from mam.infer import enumerate_exactly, solve
 from mam.models.examples import line_sparsifier
 from tests.oracles import random_models
 from tests.oracles.local_polytope import local_bound
