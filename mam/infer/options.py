@@ -52,6 +52,11 @@ class Options:
             raise ValueError(f"precision is 'single' or 'double', not {self.precision!r}")
 
     @property
+    def thorough(self) -> bool:
+        """Whether a proof is worth more time than messages take."""
+        return self.bound or self.method in ("exact", "toulbar2")
+
+    @property
     def dtype(self) -> type:
         """The type of the messages."""
         return np.float64 if self.precision == "double" else np.float32

@@ -81,7 +81,7 @@ def _by_components(
     union: GraphUnion, scores: tuple[Scores, ...], options: Options
 ) -> list[Solution]:
     forget_old_programs()
-    found = eliminate(union, scores, options.largest_table)
+    found = eliminate(union, scores, options.largest_table, options.thorough)
     known = found.known
     rest = leftovers(known, scores)
     answers = _wide_trees(rest, options)

@@ -45,9 +45,11 @@ def settle_trees(
     """Solve the trees among the components of compiled graphs; also return the evidence of all."""
     union = compiled.union
     component, tree = _components(union)
+    problem = Problem.of(compiled, evidence, options.dtype)
+    if not tree.any():
+        return _nothing_known(union), compiled.unpacked(problem.scores)
     largest = largest_finite(options.dtype)
     rounding = largest * float(np.finfo(options.dtype).eps)
-    problem = Problem.of(compiled, evidence, options.dtype)
     watched = _watching(compiled, tree[component])
     with jax.enable_x64(options.precision == "double"):
         beliefs, rests = jax.device_get(
@@ -71,6 +73,13 @@ def settle_trees(
         _ways(union, component, good),
     )
     return known, compiled.unpacked(problem.scores)
+
+
+def _nothing_known(union: GraphUnion) -> Known:
+    count = len(union.states)
+    none, ways = np.zeros(len(union.graphs), bool), tuple({} for _ in union.graphs)
+    unknown = np.full(count, np.nan)
+    return Known(union, np.zeros(count, bool), np.zeros(count, np.int64), unknown, none, ways)
 
 
 @jax.jit
