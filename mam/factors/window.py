@@ -31,6 +31,7 @@ from mam.factors.base import (
     column_ports,
     pad_rows,
     padded,
+    rows_of,
 )
 from mam.factors.limits import limit
 from mam.factors.network import NetworkBuilder, demand
@@ -208,6 +209,11 @@ class WindowBlock(Block):
         scores = first + self._reach(second, self.first, temperature)
         possible = jnp.all(self.width > 0, -1)
         return jnp.where(possible, soft_maximum(scores, -1, temperature), -jnp.inf)
+
+    def take(self, rows: Array) -> tuple["WindowBlock", Messages]:
+        """One row of either port a factor."""
+        first, width = (rows_of(values, rows) for values in (self.first, self.width))
+        return replace(self, first=first, width=width), (rows,) * 2
 
     def _reach(self, scores: Array, start: Array, temperature: Temperature) -> Array:
         """Return for each position the soft maximum over the run of the other's positions."""

@@ -32,13 +32,7 @@ def solve_rest(rest: Sequence[Rest], options: Options) -> list[Solution]:
     answers: list[Solution | None] = [None] * len(rest)
     if available():
         answers = _by_toulbar2(rest, _FIRST * options.seconds)
-    answers = _improved(
-        rest,
-        answers,
-        lambda some: max_product(
-            [one.graph for one in some], [one.evidence for one in some], options
-        ),
-    )
+    answers = _improved(rest, answers, lambda some: _by_messages(some, options))
     if available() and options.bound:
         later = (1 - _FIRST) * options.seconds
         answers = _improved(rest, answers, lambda some: _by_toulbar2(some, later))
@@ -57,6 +51,12 @@ def _improved(
         for i, answer in zip(open_, solver([rest[i] for i in open_]), strict=True):
             found[i] = _better(answers[i], answer)
     return found
+
+
+def _by_messages(rest: Sequence[Rest], options: Options) -> list[Solution]:
+    orders = [one.order for one in rest if one.order is not None]
+    graphs, evidence = [one.graph for one in rest], [one.evidence for one in rest]
+    return max_product(graphs, evidence, options, orders or None)
 
 
 def _insisted(rest: Sequence[Rest], answers: Sequence[Solution | None]) -> list[Solution]:

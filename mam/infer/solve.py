@@ -19,7 +19,9 @@ from mam.infer.problem import graphs_of
 from mam.infer.rest import Rest, leftovers
 from mam.infer.score import graph_scores, violations
 from mam.infer.solution import Solution
+from mam.infer.stages import check_order
 
+Order = np.ndarray | Sequence | None
 Graphs = FactorGraph | CompiledGraph | Sequence[FactorGraph]
 
 # Beyond this many edges looking for components takes longer than it is likely to save.
@@ -30,6 +32,7 @@ def solve(
     graph: Graphs,
     evidence: Evidence | Sequence[Evidence] | None = None,
     options: Options | None = None,
+    order: Order = None,
     **changes: Any,
 ) -> Any:
     """Find a best assignment: a ``Solution``, or a list of them for a batch of graphs.
@@ -46,6 +49,10 @@ def solve(
     - "toulbar2": elimination and toulbar2;
     - "max-product": messages alone, on the whole graph.
 
+    With ``schedule="sweeps"`` messages go along an order of the variables: ``order`` has one number
+    for each variable of the graph, or is a list of such arrays for a batch. By default a graph is
+    walked through from its first variable.
+
     >>> from mam.factors import Pairwise
     >>> from mam.graph import GraphBuilder
     >>> builder = GraphBuilder()
@@ -60,13 +67,26 @@ def solve(
     single = isinstance(graph, FactorGraph) or (
         isinstance(graph, CompiledGraph) and len(graph.graphs) == 1
     )
+    orders = _orders(graphs_of(graph), order, single, chosen)
     too_large = chosen.method == "auto" and _edges(graphs) > _MOST_EDGES
     if chosen.method == "max-product" or too_large:
-        found = max_product(graphs, evidence, chosen)
+        found = max_product(graphs, evidence, chosen, orders)
     else:
         union = graphs.union if isinstance(graphs, CompiledGraph) else GraphUnion.of(graphs)
-        found = _by_components(union, union_scores(union, evidence), chosen)
+        found = _by_components(union, union_scores(union, evidence), chosen, orders)
     return found[0] if single else found
+
+
+def _orders(
+    graphs: Sequence[FactorGraph], order: Order, single: bool, options: Options
+) -> list[np.ndarray] | None:
+    if order is None:
+        return None
+    if options.schedule != "sweeps":
+        raise ValueError(f"an order is for schedule='sweeps', not {options.schedule!r}")
+    orders = [np.asarray(one) for one in ([order] if single else order)]
+    check_order(graphs, orders)
+    return orders
 
 
 def _edges(graphs: CompiledGraph | tuple[FactorGraph, ...]) -> int:
@@ -76,7 +96,10 @@ def _edges(graphs: CompiledGraph | tuple[FactorGraph, ...]) -> int:
 
 
 def _by_components(
-    union: GraphUnion, scores: tuple[Scores, ...], options: Options
+    union: GraphUnion,
+    scores: tuple[Scores, ...],
+    options: Options,
+    orders: list[np.ndarray] | None,
 ) -> list[Solution]:
     forget_old_programs()
     found = eliminate(union, scores, options.largest_table)
@@ -86,6 +109,9 @@ def _by_components(
             f"this model cannot be solved exactly: {found.split.refusal}; method='auto' would "
             f"solve {len(rest)} of its components by max-product"
         )
+    if orders is not None:
+        everywhere = np.concatenate(orders)
+        rest = [replace(one, order=everywhere[one.variables]) for one in rest]
     return _assembled(found, scores, rest, solve_rest(rest, options))
 
 
