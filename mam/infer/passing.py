@@ -213,7 +213,9 @@ def sum_by_instance(values: Array, instance: Array, instances: int) -> Array:
     return jax.ops.segment_sum(values, instance, instances + 1)[:instances]
 
 
-def moving(wiring: Wiring, old: Store, new: Store, tolerance: Array) -> Bool[Array, " instances"]:
+def moving(
+    wiring: Wiring, old: Store, new: Store, tolerance: Array | float
+) -> Bool[Array, " instances"]:
     """Tell which graphs have a message that moved by more than the tolerance."""
     before, after = at_ports(wiring, old), at_ports(wiring, new)
     found = jnp.zeros(wiring.instances, bool)

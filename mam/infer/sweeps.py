@@ -10,9 +10,11 @@ from jaxtyping import Array, Bool
 
 from mam.factors.base import Leaf, Temperature
 from mam.factors.limits import limit
-from mam.factors.reduce import first_best
+from mam.factors.reduce import as_scores, first_best
 from mam.graph import Wiring
 from mam.infer import passing
+from mam.infer.evaluate import scores_by_factor, summed
+from mam.infer.loop import run_fixed
 from mam.infer.passing import Store
 from mam.infer.stages import Pass, Stages
 
@@ -118,6 +120,9 @@ class Sweeps:
                 old = _read(messages[kind], sent.place)
                 if not (isinstance(self.damping, int) and self.damping == 0):
                     fresh = self.damping * old + (1 - self.damping) * fresh
+                # What is written depends on what is read: otherwise XLA copies the whole store.
+                there = sent.place < wiring.store_sizes[kind]
+                fresh = jnp.where(there.reshape(*there.shape, *_ones(old, there)), fresh, old)
                 beliefs[kind] = beliefs[kind].at[sent.variable].add(fresh - old, mode="drop")
                 messages[kind] = messages[kind].at[sent.place].set(fresh, mode="drop")
         return tuple(messages), tuple(beliefs)
@@ -186,6 +191,40 @@ class Sweeps:
             return told
         floor = passing.neutral(self.wiring, told.dtype)[kind]
         return jnp.where(sent.variable < self.wiring.class_size(kind), told, floor)
+
+
+class Swept(NamedTuple):
+    """What sweeps over a wiring find, by class of variables or by instance."""
+
+    states: Store
+    score: Array  # of the evidence and of the factors that are not violated
+    violated: Array  # how many factors are
+    exact: Array  # whether the states are known to be the best ones: on forests
+
+
+def sweep_wired(
+    wiring: Wiring, potentials: Store, evidence: Store, stages: Stages, sweeps: int
+) -> Swept:
+    """Sweep there and back so many times, and decide in order: a function to be compiled in.
+
+    For code that wires its candidates on a device, see ``mam.graph.contract``. ``evidence`` is
+    finite: score(ON) - score(OFF), or scores per state.
+    """
+    solver = Sweeps(wiring, potentials, evidence, stages, 0, 0.0, fresh=False)
+    _, beliefs = solver.finish(run_fixed(solver, solver.quiet(), sweeps), decide=True)
+    states = tuple(
+        (belief > 0 if n == 2 else jnp.argmax(belief, -1)).astype(jnp.int32)
+        for belief, n in zip(beliefs, wiring.states, strict=True)
+    )
+    by_factor = scores_by_factor(wiring, potentials, states)
+    known = tuple(as_scores(values, n) for values, n in zip(evidence, wiring.states, strict=True))
+    possible = tuple(jnp.where(jnp.isneginf(scores), 0.0, scores) for scores in by_factor)
+    broken = jnp.zeros(wiring.instances, jnp.int32)
+    for scores, instance in zip(by_factor, wiring.factor_instance, strict=True):
+        wrong = jnp.isneginf(scores).astype(jnp.int32)
+        broken += passing.sum_by_instance(wrong, instance, wiring.instances)
+    score = summed(wiring, known, states, possible)
+    return Swept(states, score, broken, jnp.asarray(stages.exact) & (sweeps > 0))
 
 
 def _read(values: Array, index: Array) -> Array:

@@ -43,16 +43,16 @@ def settle_trees(
     largest = largest_finite(options.dtype)
     rounding = largest * float(np.finfo(options.dtype).eps)
     plain = replace(options, damping=0.0, noise=0.0, tolerance=rounding, restarts=1)
-    plain = replace(plain, schedule="parallel", iterations=_MOST_ITERATIONS)
+    plain = replace(plain, schedule="parallel", decoding="belief", iterations=_MOST_ITERATIONS)
     problem = Problem.of(compiled, evidence, options.dtype)
     watched = _watching(compiled, tree[component])
     trees = replace(problem, compiled=replace(compiled, wiring=watched))
-    _, beliefs, info = propagate_restarts(trees, plain)
-    found = [np.asarray(belief) for belief in jax.device_get(beliefs)]
+    run = propagate_restarts(trees, plain)
+    found = [np.asarray(belief) for belief in jax.device_get(run.beliefs)]
     lead = compiled.gather([own[0] for own in margins(found)]).astype(np.float64)
     values = compiled.gather([states[0] for states in decode(found)])
     size = compiled.gather([_largest(belief[0]) for belief in found])
-    at_rest = np.asarray(info.converged)[0, : len(compiled.graphs)][union.instance]
+    at_rest = np.asarray(run.info.converged)[0, : len(compiled.graphs)][union.instance]
     sure = at_rest & (lead > _ROUNDINGS * rounding) & (size < largest)
     unsure = np.bincount(component[~sure], minlength=len(tree)) > 0
     good = tree & ~unsure
