@@ -14,7 +14,6 @@ from mam.factors.reduce import as_scores, first_best
 from mam.graph import Wiring
 from mam.infer import passing
 from mam.infer.evaluate import scores_by_factor, summed
-from mam.infer.loop import run_fixed
 from mam.infer.passing import Store
 from mam.infer.stages import Pass, Stages
 
@@ -66,11 +65,15 @@ class Sweeps:
         self, state: State, active: Bool[Array, " instances"], iteration: Array
     ) -> tuple[State, Bool[Array, " instances"]]:
         """Sweep forth and back; tell which instances still move."""
-        before = state[0]
+        after = self.there_and_back(state, active)
+        return after, passing.moving(self.wiring, state[0], after[0], self.tolerance)
+
+    def there_and_back(self, state: State, active: Bool[Array, " instances"]) -> State:
+        """Sweep forth and back."""
         state = self._renewed(state)
         for way in self.stages.iteration:
             state = self._swept(state, way, active)
-        return state, passing.moving(self.wiring, before, state[0], self.tolerance)
+        return state
 
     def finish(self, state: State, decide: bool) -> State:
         """Sweep forth a last time; ``decide``: a variable takes its best state before it sends."""
@@ -211,7 +214,11 @@ def sweep_wired(
     finite: score(ON) - score(OFF), or scores per state.
     """
     solver = Sweeps(wiring, potentials, evidence, stages, 0, 0.0, fresh=False)
-    _, beliefs = solver.finish(run_fixed(solver, solver.quiet(), sweeps), decide=True)
+    everyone = jnp.ones(wiring.instances, bool)
+    state = jax.lax.fori_loop(
+        0, sweeps, lambda _, state: solver.there_and_back(state, everyone), solver.quiet()
+    )
+    _, beliefs = solver.finish(state, decide=True)
     states = tuple(
         (belief > 0 if n == 2 else jnp.argmax(belief, -1)).astype(jnp.int32)
         for belief, n in zip(beliefs, wiring.states, strict=True)
