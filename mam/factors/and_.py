@@ -109,6 +109,10 @@ class AndBlock(Block):
         not_both = soft_pair(soft_pair(a, b, temperature), jnp.zeros_like(a), temperature)
         return soft_pair(not_both, a + b + output, temperature)
 
+    def take(self, rows: Array) -> tuple["AndBlock", Messages]:
+        """All rows are alike."""
+        return self, (rows,) * 3
+
 
 def _to_input(other: Array, output: Array, temperature: Temperature) -> Array:
     """Return max(0, other + output) - max(0, other), both shifted by max(0, other)."""

@@ -15,6 +15,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
@@ -56,6 +57,27 @@ class Block(ABC):
         self, potentials: Float[Array, "rows width"], incoming: Messages, temperature: Temperature
     ) -> Float[Array, " factors"]:
         """Return the (soft) maximum over configurations of potential plus incoming messages."""
+
+    @abstractmethod
+    def take(self, rows: Int[Array, " some"]) -> "tuple[Block, Messages]":
+        """Return the block of some rows alone, and for each port which of its rows are theirs.
+
+        As many of a port's rows for every row taken, one after another; a number past the last row
+        of a port is padding. Rows past the last one may be asked for: what they say is not read.
+        """
+
+    def best_members(self, beliefs: Messages) -> tuple[Array | None, ...]:
+        """Return for each port which of its members believe most in being ON in their group.
+
+        A group is a list of binary variables of which one may be ON; the first wins a tie. None
+        for a port without groups.
+        """
+        return (None,) * len(beliefs)
+
+
+def rows_of(values: Array, rows: Array) -> Array:
+    """Return some rows of an array; past the end is the last one."""
+    return jnp.asarray(values).at[rows].get(mode="clip")
 
 
 @dataclass(frozen=True)

@@ -31,12 +31,20 @@ from mam.factors.base import (
     Port,
     Temperature,
     padded,
+    rows_of,
     stack_rows,
 )
 from mam.factors.network import NetworkBuilder, demand
 from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged
-from mam.factors.reduce import finite, leave_one_out, pick, soft_maximum, soft_pair
+from mam.factors.reduce import (
+    finite,
+    first_best,
+    leave_one_out,
+    pick,
+    soft_maximum,
+    soft_pair,
+)
 
 # A variable for the member that is ON takes tables that grow with the square of the list; longer
 # lists than this are joined two by two, which is linear, but gives weaker bounds.
@@ -199,3 +207,11 @@ class ChoiceBlock(Block):
         best = soft_maximum(members, -1, temperature)
         none = jnp.broadcast_to(pick(potentials, self.row)[:, 0], best.shape)
         return soft_pair(none, best, temperature)
+
+    def take(self, rows: Array) -> tuple["ChoiceBlock", Messages]:
+        """One row of members a factor."""
+        return replace(self, row=rows_of(self.row, rows)), (rows,)
+
+    def best_members(self, beliefs: Messages) -> tuple[Array, ...]:
+        """A list is one group."""
+        return (first_best(beliefs[0]),)

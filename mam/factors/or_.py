@@ -30,6 +30,7 @@ from mam.factors.base import (
     Port,
     Temperature,
     padded,
+    rows_of,
     stack_rows,
 )
 from mam.factors.network import NetworkBuilder, demand
@@ -183,6 +184,10 @@ class OrBlock(Block):
         on, off = self._child(potentials, child, temperature)
         free, slack, _, _ = _explain(parents, temperature)
         return soft_pair(off, on + free + slack, temperature)
+
+    def take(self, rows: Array) -> tuple["OrBlock", Messages]:
+        """One row of either port a factor."""
+        return replace(self, row=rows_of(self.row, rows)), (rows,) * 2
 
     def _child(
         self, potentials: Array, child: Array, temperature: Temperature

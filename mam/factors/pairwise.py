@@ -21,6 +21,7 @@ from mam.factors.base import (
     pad_rows,
     padded,
     potential_rows,
+    rows_of,
     stack_rows,
 )
 from mam.factors.network import NetworkBuilder
@@ -137,6 +138,10 @@ class PairwiseBlock(Block):
         second = as_scores(incoming[1], self.shape[1])
         scores = self._matrix(potentials) + first[:, :, None] + second[:, None, :]
         return soft_maximum(scores.reshape(len(first), -1), 1, temperature)
+
+    def take(self, rows: Array) -> tuple["PairwiseBlock", Messages]:
+        """One row of either port a factor."""
+        return replace(self, row=rows_of(self.row, rows)), (rows,) * 2
 
     def _matrix(self, potentials: Array) -> Array:
         return pick(potentials, self.row).reshape(-1, *self.shape)

@@ -17,40 +17,25 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int
+from jaxtyping import Int
 
 from mam.factors.base import (
-    Block,
     Factors,
-    Leaf,
     Listing,
-    Messages,
     Plan,
     Port,
-    Temperature,
     check_potentials,
     pad_rows,
     padded,
     potential_rows,
     stack_rows,
 )
-from mam.factors.limits import limit
 from mam.factors.network import NetworkBuilder, demand
 from mam.factors.padding import Padding
-from mam.factors.patterns import DensePatterns, PatternSet, SparsePatterns
+from mam.factors.pattern_block import PatternBlock
+from mam.factors.patterns import PatternSet
 from mam.factors.ragged import Ragged, as_ids, rows_in
-from mam.factors.reduce import (
-    finite,
-    is_zero,
-    leave_one_out,
-    pick,
-    soft_maximum,
-    soft_pair,
-    top_two,
-)
 
 
 @dataclass(frozen=True)
@@ -229,71 +214,3 @@ _FEW_GROUPS = 6
 
 def _flat_groups(members: "np.ndarray | Sequence") -> Ragged:
     return Ragged.of([group for factor in members for group in factor])
-
-
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
-class PatternBlock(Block):
-    """Padded pattern factors; ports: part, then the group members, one port a bucket of sizes."""
-
-    row: Leaf
-    place: Leaf  # (factors, groups): where the group's total stands among those of all buckets
-    group: tuple[Leaf, ...]  # for each bucket, which entry of (factors x groups) a row is
-    patterns: DensePatterns | SparsePatterns
-
-    def messages(self, potentials: Array, incoming: Messages, temperature: Temperature) -> Messages:
-        """The paper's updates; a padded member is one that cannot be ON."""
-        part, *members = incoming
-        theta = finite(pick(potentials, self.row))
-        nonzero = self.patterns.nonzero
-        groups = self._groups([soft_maximum(rows, -1, temperature) for rows in members])
-        # The part's message, less max(0, message) on both sides: see DensePatterns.combine.
-        asked = jnp.where(
-            nonzero, jnp.minimum(part, 0.0)[:, None], jnp.minimum(-part, 0.0)[:, None]
-        )
-        having, lacking = self.patterns.combine(theta + asked, groups, temperature)
-        unasked = self.patterns.scores(theta, groups)
-        on = self._extreme(unasked, nonzero, temperature)
-        off = self._extreme(theta, ~nonzero, temperature)
-        outgoing = [on - off]
-        for rows, index in zip(members, self.group, strict=True):
-            with_group, without_group = (x.reshape(-1)[index] for x in (having, lacking))
-            outgoing.append(_to_members(rows, with_group, without_group, temperature))
-        return tuple(outgoing)
-
-    def score(self, potentials: Array, states: Messages) -> Array:
-        """The potential of the pattern that the states follow, -inf if they follow none."""
-        part, *members = states
-        ones = jnp.concatenate([jnp.sum(rows, -1) for rows in members])
-        counts = ones.at[self.place].get(mode="fill", fill_value=0)
-        fits = self.patterns.matches(counts) & (self.patterns.nonzero == (part == 1)[:, None])
-        return jnp.max(jnp.where(fits, pick(potentials, self.row), -jnp.inf), -1)
-
-    def best(self, potentials: Array, incoming: Messages, temperature: Temperature) -> Array:
-        """The best pattern with the best member of each of its groups."""
-        part, *members = incoming
-        groups = self._groups([soft_maximum(rows, -1, temperature) for rows in members])
-        base = pick(potentials, self.row) + jnp.where(self.patterns.nonzero, part[:, None], 0.0)
-        return soft_maximum(self.patterns.scores(base, groups), -1, temperature)
-
-    def _groups(self, totals: list[Array]) -> Array:
-        floor = -limit(totals[0].dtype)
-        return jnp.concatenate(totals).at[self.place].get(mode="fill", fill_value=floor)
-
-    def _extreme(self, scores: Array, which: Array, temperature: Temperature) -> Array:
-        return soft_maximum(jnp.where(which, scores, -limit(scores.dtype)), -1, temperature)
-
-
-def _to_members(
-    rows: Array, with_group: Array, without_group: Array, temperature: Temperature
-) -> Array:
-    """Return with - max(without, with + the best other member) for every member of a group."""
-
-    def against(others: Array) -> Array:
-        return with_group - soft_pair(without_group, with_group + others, temperature)
-
-    if is_zero(temperature):  # two values a row: one for the best member, one for all others
-        first, second = top_two(rows)
-        return jnp.where(rows < first[:, None], against(first)[:, None], against(second)[:, None])
-    with_group, without_group = with_group[:, None], without_group[:, None]
-    return against(leave_one_out(rows, temperature)[1])

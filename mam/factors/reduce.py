@@ -10,7 +10,7 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from mam.factors.base import Temperature
 from mam.factors.limits import limit
@@ -56,6 +56,15 @@ def top_two(x: Float[Array, "*rows n"]) -> tuple[Array, Array]:
     second = jnp.max(jnp.where(below, x, -limit(x.dtype)), -1)
     tops = jnp.sum(jnp.where(below, 0.0, 1.0).astype(x.dtype), -1)
     return first, jnp.where(tops > 1, first, second)
+
+
+def first_best(x: Float[Array, "*rows n"]) -> Bool[Array, "*rows n"]:
+    """Return where the largest entry of each row stands, the first of equal ones.
+
+    >>> first_best(jnp.array([[1.0, 3.0, 3.0]])).tolist()
+    [[False, True, False]]
+    """
+    return jnp.arange(x.shape[-1]) == jnp.argmax(x, -1, keepdims=True)
 
 
 def leave_one_out(x: Float[Array, "*rows n"], temperature: Temperature) -> tuple[Array, Array]:

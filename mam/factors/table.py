@@ -23,6 +23,7 @@ from mam.factors.base import (
     pad_rows,
     padded,
     potential_rows,
+    rows_of,
     stack_rows,
 )
 from mam.factors.limits import limit
@@ -248,6 +249,10 @@ class TableBlock(Block):
         """The best listed configuration."""
         theta = pick(potentials, self.row)
         return soft_maximum(theta + jnp.sum(self._added(incoming), -1), -1, temperature)
+
+    def take(self, rows: Array) -> tuple["TableBlock", Messages]:
+        """One row of every port a factor."""
+        return replace(self, row=rows_of(self.row, rows)), (rows,) * len(self.states)
 
     def _added(self, incoming: Messages) -> Array:
         """What each variable's message adds to each configuration: (factors, cases, arity)."""

@@ -7,7 +7,8 @@ r"""Elastic constraints between two positions on a grid.
 On either axis the allowed offsets between two positions of the grid are a run, from ``first`` on
 and ``width`` long. A message is a maximum over the run that starts at each position, along rows,
 then along columns, in log2(width) steps each; pairs are never listed. Runs are data: windows of all
-radii and offsets share one block, and one compilation.
+radii and offsets share one block, and one compilation. Where all runs are centred, maxima are those
+within a radius, see ``reach.py``.
 """
 
 from collections.abc import Hashable, Sequence
@@ -31,15 +32,18 @@ from mam.factors.base import (
     column_ports,
     pad_rows,
     padded,
+    rows_of,
 )
 from mam.factors.limits import limit
 from mam.factors.network import NetworkBuilder, demand
 from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged, as_ids
+from mam.factors.reach import reach
 from mam.factors.reduce import (
     as_message,
     as_scores,
     every_configuration,
+    is_zero,
     soft_maximum,
     soft_pair,
 )
@@ -118,6 +122,7 @@ class Window(Factors):
             padded(width, rows, 1).astype(np.int32),
             self.grid,
             levels,
+            not self.offset.any(),
         )
         return [Plan(block, column_ports(self.variables, rows), rows)]
 
@@ -183,6 +188,13 @@ class WindowBlock(Block):
     width: Leaf  # (rows, 2): the number of allowed offsets, 0 where nothing is allowed
     grid: tuple[int, int] = field(metadata={"static": True})
     levels: int = field(metadata={"static": True})  # bits of the largest width
+    centred: bool = field(metadata={"static": True}, default=False)  # every offset is 0
+
+    @classmethod
+    def around(cls, radius: Int[Array, " rows"], grid: tuple[int, int]) -> "WindowBlock":
+        """Return windows around the same place, for code that has the radii on a device."""
+        near = jnp.minimum(radius[:, None], jnp.asarray(grid, radius.dtype) - 1)
+        return cls(-near, 2 * near + 1, grid, (2 * max(grid)).bit_length(), True)
 
     def messages(self, potentials: Array, incoming: Messages, temperature: Temperature) -> Messages:
         """Slide a window over the other side's message."""
@@ -209,10 +221,18 @@ class WindowBlock(Block):
         possible = jnp.all(self.width > 0, -1)
         return jnp.where(possible, soft_maximum(scores, -1, temperature), -jnp.inf)
 
+    def take(self, rows: Array) -> tuple["WindowBlock", Messages]:
+        """One row of either port a factor."""
+        first, width = (rows_of(values, rows) for values in (self.first, self.width))
+        return replace(self, first=first, width=width), (rows,) * 2
+
     def _reach(self, scores: Array, start: Array, temperature: Temperature) -> Array:
         """Return for each position the soft maximum over the run of the other's positions."""
         height, width = self.grid
         image = scores.reshape(-1, height, width)
+        if self.centred and is_zero(temperature):
+            near = jnp.max(self.width // 2, -1)  # the other axis has been cut to the grid
+            return reach(image, near).reshape(scores.shape)
         for axis in (0, 1):
             image = self._slid(image, start[:, axis], axis, temperature)
         return image.reshape(-1, height * width)

@@ -12,6 +12,12 @@ call the solvers. What it builds must keep these promises; ``check_wiring`` is f
    store if there is none.
 6. Rows are sorted by ``instance``, padding (past the last one) at the end, and ``bounds`` says
    where each instance begins.
+
+A row whose variables are all padding may belong to any instance: it says nothing.
+
+Such a wiring is solved by ``mam.infer.sweeps.sweep_wired``, a function to be compiled in, together
+with ``Stages`` that say which row of each instance sends when (``mam.infer.stages``). An example is
+``mam.vision.elastic.candidates``.
 """
 
 from collections.abc import Iterator

@@ -37,13 +37,18 @@ def total_score(
     ``evidence`` holds scores per state here, not differences.
     """
     by_factor = scores_by_factor(wiring, potentials, states)
+    return summed(wiring, evidence, states, by_factor), by_factor
+
+
+def summed(wiring: Wiring, evidence: Store, states: Store, by_factor: tuple[Array, ...]) -> Array:
+    """Return for each graph the sum of its evidence at the states, and of its factors' scores."""
     total = jnp.zeros(wiring.instances, evidence[0].dtype)
     for kind, chosen in enumerate(states):
         scores = jnp.take_along_axis(evidence[kind], chosen[:, None], 1)[:, 0]
         total += passing.sum_by_instance(scores, wiring.instance[kind], wiring.instances)
     for scores, instance in zip(by_factor, wiring.factor_instance, strict=True):
         total += passing.sum_by_instance(scores, instance, wiring.instances)
-    return total, by_factor
+    return total
 
 
 def dual_bound(

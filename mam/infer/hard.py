@@ -20,7 +20,7 @@ _MOST_HANDED_OVER = 1 << 22
 # what is not may be for them, since they close the gap wherever the linear relaxation is tight.
 _FIRST = 0.1
 # Variables of components that it gets although no bound is asked for.
-_EASY = 500
+EASY = 500
 _BOTH = "toulbar2 and max-product"
 
 
@@ -33,17 +33,11 @@ def solve_rest(rest: Sequence[Rest], options: Options) -> list[Solution]:
         return _insisted(rest, _by_toulbar2(rest, options.seconds))
     answers: list[Solution | None] = [None] * len(rest)
     if available():
-        easy = [i for i, one in enumerate(rest) if options.bound or one.free.sum() <= _EASY]
+        easy = [i for i, one in enumerate(rest) if options.bound or one.free.sum() <= EASY]
         found = _by_toulbar2([rest[i] for i in easy], _FIRST * options.seconds)
         for i, answer in zip(easy, found, strict=True):
             answers[i] = answer
-    answers = _improved(
-        rest,
-        answers,
-        lambda some: max_product(
-            [one.graph for one in some], [one.evidence for one in some], options
-        ),
-    )
+    answers = _improved(rest, answers, lambda some: _by_messages(some, options))
     if available() and options.bound:
         later = (1 - _FIRST) * options.seconds
         answers = _improved(rest, answers, lambda some: _by_toulbar2(some, later))
@@ -62,6 +56,12 @@ def _improved(
         for i, answer in zip(open_, solver([rest[i] for i in open_]), strict=True):
             found[i] = _better(answers[i], answer)
     return found
+
+
+def _by_messages(rest: Sequence[Rest], options: Options) -> list[Solution]:
+    orders = [one.order for one in rest if one.order is not None]
+    graphs, evidence = [one.graph for one in rest], [one.evidence for one in rest]
+    return max_product(graphs, evidence, options, orders or None)
 
 
 def _insisted(rest: Sequence[Rest], answers: Sequence[Solution | None]) -> list[Solution]:

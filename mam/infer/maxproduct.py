@@ -11,11 +11,18 @@ from mam.graph.evidence import Evidence
 from mam.infer import evaluate
 from mam.infer.certify import dual_bounds
 from mam.infer.loop import Info
+from mam.infer.mutual import mutual_best
 from mam.infer.options import Options
 from mam.infer.passing import HostStore, Store
 from mam.infer.problem import Problem, decode, margins
 from mam.infer.repair import decimate
-from mam.infer.restarts import beliefs_of_restart, go_on, propagate_restarts, settings_of
+from mam.infer.restarts import (
+    Propagated,
+    beliefs_of_restart,
+    go_on,
+    propagate_restarts,
+    settings_of,
+)
 from mam.infer.score import violations
 from mam.infer.solution import Solution, lifted
 from mam.infer.tighten import tightened
@@ -25,11 +32,16 @@ def max_product(
     graph: CompiledGraph | Sequence[FactorGraph],
     evidence: Evidence | Sequence[Evidence] | None,
     options: Options,
+    order: Sequence[np.ndarray] | None = None,
 ) -> list[Solution]:
-    """Find good assignments by messages: one ``Solution`` for each graph of the batch."""
+    """Find good assignments by messages: one ``Solution`` for each graph of the batch.
+
+    ``order`` is that of sweeps, see ``stages_of``.
+    """
     problem = Problem.of(graph, evidence, options.dtype, options.restarts)
-    messages, beliefs, info = propagate_restarts(problem, options)
-    decoded = _decoded(problem, [np.asarray(belief) for belief in beliefs])
+    run = propagate_restarts(problem, options, order)
+    messages, info = run.messages, run.info
+    decoded = _decoded(problem, run, options)
     if options.repair:
         decoded = _repaired(problem, decoded, messages, info, options)
     answer = _best_restart(problem, decoded, messages, info)
@@ -70,10 +82,16 @@ class _Answer:
     iterations: np.ndarray
 
 
-def _decoded(problem: Problem, beliefs: list[np.ndarray]) -> _Decoded:
-    states = tuple(decode(beliefs))
+def _decoded(problem: Problem, run: Propagated, options: Options) -> _Decoded:
+    decisive = run.decisive
+    if options.decoding == "mutual":
+        known = problem.compiled.wiring, problem.potentials, problem.evidence
+        with jax.enable_x64(options.precision == "double"):
+            decisive = mutual_best(*known, run.messages, run.beliefs)
+    states = tuple(decode([np.asarray(belief) for belief in decisive]))
     score = evaluate.score(problem.compiled, problem.scores, states)[0]
-    return _Decoded(states, tuple(margins(beliefs)), score)
+    own = margins([np.asarray(belief) for belief in run.beliefs])
+    return _Decoded(states, tuple(own), score)
 
 
 def _best_restart(problem: Problem, decoded: _Decoded, messages: Store, info: Info) -> _Answer:

@@ -62,12 +62,7 @@ class BeliefPropagation:
 
     def init(self, noise: Array) -> Store:
         """Return small random messages, logistic with the given scale."""
-        dtype = self.evidence[0].dtype
-        return passing.random_store(
-            self.wiring,
-            jax.random.fold_in(self.key, 0),
-            lambda key, shape: noise * jax.random.logistic(key, shape, dtype),
-        )
+        return passing.first_messages(self.wiring, self.key, noise, self.evidence[0].dtype)
 
     def beliefs(self, messages: Store) -> Store:
         """Return evidence plus messages for every variable."""
@@ -87,7 +82,7 @@ class BeliefPropagation:
         if last:
             messages = jax.lax.fori_loop(0, last, before, messages, unroll=last if large else 1)
         updated = self._iterate(messages, active, iteration * self.stride + last)
-        return updated, self._moving(messages, updated)
+        return updated, passing.moving(self.wiring, messages, updated, self.tolerance)
 
     def _iterate(self, messages: Store, active: Array, iteration: Array) -> Store:
         """Update every factor of the active instances once."""
@@ -129,23 +124,3 @@ class BeliefPropagation:
         ends = np.cumsum([len(edge) for edge in rows])
         pieces = iter(jnp.split(block, ends[:-1]))
         return passing.map_ports(self.wiring, lambda port: next(pieces))
-
-    def _moving(self, old: Store, new: Store) -> Bool[Array, " instances"]:
-        before = passing.at_ports(self.wiring, old)
-        after = passing.at_ports(self.wiring, new)
-        moving = jnp.zeros(self.instances, bool)
-        for ports, some, others in zip(self.wiring.ports, before, after, strict=True):
-            for port, a, b in zip(ports, some, others, strict=True):
-                moved = jnp.abs(a - b) > self.tolerance
-                moved &= passing.per_row(port.instance < self.instances, moved)
-                moving |= _any_by_instance(port, jnp.any(moved.reshape(len(a), -1), 1))
-        return moving
-
-
-def _any_by_instance(port: PortWiring, rows: Bool[Array, " rows"]) -> Bool[Array, " instances"]:
-    """Whether any row of each instance is set; rows are sorted, so counts are differences."""
-    if len(port.bounds) == 2:
-        return jnp.any(rows)[None]
-    counts = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(rows, dtype=jnp.int32)])
-    at = counts[port.bounds]
-    return at[1:] > at[:-1]

@@ -9,6 +9,12 @@ import numpy as np
 
 METHODS = ("auto", "exact", "max-product", "toulbar2")
 
+_CHOICES = {
+    "method": METHODS,
+    "schedule": ("parallel", "blocks", "sweeps"),
+    "decoding": ("belief", "in order", "mutual"),
+    "precision": ("single", "double"),
+}
 # The least value of each.
 _WHOLE = {"iterations": 1, "restarts": 1, "blocks": 1, "bound_steps": 0, "tighten": 0, "seed": 0}
 _WHOLE |= {"largest_table": 1}
@@ -23,15 +29,16 @@ class Options:
     method: str = "auto"  # or "exact", "max-product", "toulbar2": see ``solve``
     largest_table: int = 1 << 20  # entries that exact methods may give a table; 2^20 take 8 MB
     seconds: float | int = 10.0  # that toulbar2 gets, where it is installed
-    iterations: int = 200  # rounded up to a multiple of 5
+    iterations: int = 200  # rounded up to a multiple of 5, but for sweeps
     damping: float = 0.5  # new message = damping * old + (1 - damping) * new
     noise: float = 0.01  # scale of the logistic initial messages
     tolerance: float = 1e-4  # an instance rests when no message moves by more
     restarts: int = 1  # best score wins; all but the first start from shaken evidence
     jitter: float = 0.3  # scale of the logistic noise on the evidence of those restarts
     seed: int = 0
-    schedule: str = "parallel"  # or "blocks"
+    schedule: str = "parallel"  # or "blocks", or "sweeps": an iteration is one there and back
     blocks: int = 4  # random blocks of an iteration, for schedule="blocks"
+    decoding: str = "belief"  # or "mutual", or "in order" for schedule="sweeps"
     precision: str = "single"  # or "double"
     repair: bool = True
     bound: bool = False
@@ -44,12 +51,11 @@ class Options:
         check_numbers(vars(self))
         if self.damping >= 1:
             raise ValueError(f"damping must lie in [0, 1), not {self.damping}")
-        if self.method not in METHODS:
-            raise ValueError(f"method is one of {', '.join(METHODS)}, not {self.method!r}")
-        if self.schedule not in ("parallel", "blocks"):
-            raise ValueError(f"schedule is 'parallel' or 'blocks', not {self.schedule!r}")
-        if self.precision not in ("single", "double"):
-            raise ValueError(f"precision is 'single' or 'double', not {self.precision!r}")
+        for name, known in _CHOICES.items():
+            if (value := getattr(self, name)) not in known:
+                raise ValueError(f"{name} is one of {', '.join(known)}, not {value!r}")
+        if self.decoding == "in order" and self.schedule != "sweeps":
+            raise ValueError("decoding='in order' needs schedule='sweeps': it follows their order")
 
     @property
     def thorough(self) -> bool:

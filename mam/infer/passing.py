@@ -9,7 +9,7 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Bool
 
 from mam.factors.base import Temperature
 from mam.factors.limits import limit
@@ -180,6 +180,15 @@ def random_store(
     return tuple(result)
 
 
+def first_messages(wiring: Wiring, key: Array, noise: Array, dtype: np.dtype) -> Store:
+    """Return small random messages, logistic with the given scale."""
+
+    def draw(key: Array, shape: tuple[int, ...]) -> Array:
+        return noise * jax.random.logistic(key, shape, dtype)
+
+    return random_store(wiring, jax.random.fold_in(key, 0), draw)
+
+
 def shaken(wiring: Wiring, evidence: Store, key: Array, scale: Array) -> Store:
     """Add logistic noise to the evidence, drawn by the variable's number in its own graph."""
 
@@ -202,3 +211,26 @@ def _columns(port: PortWiring) -> Array:
 def sum_by_instance(values: Array, instance: Array, instances: int) -> Array:
     """Sum per-row values for each graph of the batch; outside the loops only."""
     return jax.ops.segment_sum(values, instance, instances + 1)[:instances]
+
+
+def moving(
+    wiring: Wiring, old: Store, new: Store, tolerance: Array | float
+) -> Bool[Array, " instances"]:
+    """Tell which graphs have a message that moved by more than the tolerance."""
+    before, after = at_ports(wiring, old), at_ports(wiring, new)
+    found = jnp.zeros(wiring.instances, bool)
+    for ports, some, others in zip(wiring.ports, before, after, strict=True):
+        for port, a, b in zip(ports, some, others, strict=True):
+            moved = jnp.abs(a - b) > tolerance
+            moved &= per_row(port.instance < wiring.instances, moved)
+            found |= _any_by_instance(port, jnp.any(moved.reshape(len(a), -1), 1))
+    return found
+
+
+def _any_by_instance(port: PortWiring, rows: Bool[Array, " rows"]) -> Bool[Array, " instances"]:
+    """Whether any row of each instance is set; rows are sorted, so counts are differences."""
+    if len(port.bounds) == 2:
+        return jnp.any(rows)[None]
+    counts = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(rows, dtype=jnp.int32)])
+    at = counts[port.bounds]
+    return at[1:] > at[:-1]

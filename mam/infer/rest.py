@@ -22,6 +22,7 @@ class Rest:
     variables: np.ndarray  # the union's number of each variable of the graph
     free: np.ndarray  # which of them are to be decided
     owner: int  # the graph of the batch
+    order: np.ndarray | None = None  # of the variables, for sweeps
 
 
 def leftovers(found: Known, scores: tuple[Scores, ...], whole: bool = False) -> list[Rest]:

@@ -1,6 +1,8 @@
 """Max-product from several starts at once: the restarts are one more axis of the arrays."""
 
+from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,9 +16,20 @@ from mam.infer.messages import BeliefPropagation
 from mam.infer.options import Options
 from mam.infer.passing import Store
 from mam.infer.problem import Problem
+from mam.infer.stages import Stages, stages_of
+from mam.infer.sweeps import Sweeps
 
 # Iterations between two looks whether messages still move.
 _STRIDE = 5
+
+
+class Propagated(NamedTuple):
+    """What a run leaves; all arrays have a leading axis of restarts."""
+
+    messages: Store
+    beliefs: Store
+    decisive: Store  # the beliefs to decode: in order, given the states of earlier variables
+    info: Info
 
 
 @partial(jax.jit, static_argnames=("blocks",))
@@ -28,36 +41,69 @@ def _propagate(
     jitter: Array,
     settings: tuple[Array, Array, Array, Array],
     blocks: int,
-) -> tuple[Store, Store, Info]:
+) -> Propagated:
     damping, noise, tolerance, iterations = settings
 
-    def one(key: Array, jitter: Array) -> tuple[Store, Store, Info]:
+    def one(key: Array, jitter: Array) -> Propagated:
         shaken = passing.shaken(wiring, evidence, jax.random.fold_in(key, 2), jitter)
         solver = BeliefPropagation.of(
             wiring, potentials, shaken, key, damping, tolerance, blocks=blocks, stride=_STRIDE
         )
         messages, info = run(solver, solver.init(noise), -(-iterations // _STRIDE))
         info = info._replace(iterations=info.iterations * _STRIDE)
-        return messages, solver.beliefs(messages), info
+        beliefs = solver.beliefs(messages)
+        return Propagated(messages, beliefs, beliefs, info)
 
     if len(keys) == 1:
         return jax.tree.map(lambda x: x[None], one(keys[0], jitter[0]))
     return jax.vmap(one)(keys, jitter)
 
 
-def propagate_restarts(problem: Problem, options: Options) -> tuple[Store, Store, Info]:
-    """Run all restarts; return messages, beliefs and diagnostics with a leading restart axis."""
-    blocks = 1 if options.schedule == "parallel" else options.blocks
+@partial(jax.jit, static_argnames=("decide",))
+def _sweep(
+    wiring: Wiring,
+    potentials: Store,
+    evidence: Store,
+    keys: Array,
+    jitter: Array,
+    settings: tuple[Array, Array, Array, Array],
+    stages: Stages,
+    decide: bool,
+) -> Propagated:
+    damping, noise, tolerance, iterations = settings
+
+    def one(key: Array, jitter: Array) -> Propagated:
+        shaken = passing.shaken(wiring, evidence, jax.random.fold_in(key, 2), jitter)
+        solver = Sweeps(wiring, potentials, shaken, stages, damping, tolerance)
+        first = passing.first_messages(wiring, key, noise, evidence[0].dtype)
+        state, info = run(solver, solver.init(first), iterations)
+        last = solver.finish(state, decide)
+        # What follows a decision is certain: repair and margins want what was known before.
+        messages, beliefs = solver.init((state if decide else last)[0])
+        return Propagated(messages, beliefs, last[1] if decide else beliefs, info)
+
+    if len(keys) == 1:
+        return jax.tree.map(lambda x: x[None], one(keys[0], jitter[0]))
+    return jax.vmap(one)(keys, jitter)
+
+
+def propagate_restarts(
+    problem: Problem, options: Options, order: Sequence[np.ndarray] | None = None
+) -> Propagated:
+    """Run all restarts, on sweeps along the given order if there is one."""
+    common = (
+        problem.compiled.wiring,
+        problem.potentials,
+        problem.evidence,
+        restart_keys(options.seed, options.restarts),
+        np.where(np.arange(options.restarts) == 0, 0, options.jitter).astype(options.dtype),
+        settings_of(options, options.iterations),
+    )
     with jax.enable_x64(options.precision == "double"):
-        return _propagate(
-            problem.compiled.wiring,
-            problem.potentials,
-            problem.evidence,
-            restart_keys(options.seed, options.restarts),
-            np.where(np.arange(options.restarts) == 0, 0, options.jitter).astype(options.dtype),
-            settings_of(options, options.iterations),
-            blocks,
-        )
+        if options.schedule == "sweeps":
+            stages = stages_of(problem.compiled, order)
+            return _sweep(*common, stages, options.decoding == "in order")
+        return _propagate(*common, 1 if options.schedule == "parallel" else options.blocks)
 
 
 def restart_keys(seed: int, count: int) -> Array:

@@ -168,3 +168,50 @@ def line_process(
     far = np.add.outer(np.arange(side), np.arange(side)) < side
     picture = np.where(far, 2, levels - 3) + 1.5 * rng.normal(size=(side, side))
     return builder.build(), {"x": -0.5 * ((picture[..., None] - np.arange(levels)) / 1.5) ** 2}
+
+
+def forest(rng: np.random.Generator, shape: int = 0) -> tuple[FactorGraph, dict]:
+    """Every kind of factor, joined to a forest: each factor meets what is there in one variable.
+
+    Structure depends on ``shape`` alone; scores are coarse, so that ties are common, and some are
+    infinite. The numbers of the variables follow no walk.
+    """
+    builder = GraphBuilder()
+    structure = np.random.default_rng(shape)
+    free = {
+        n: list(structure.permutation(builder.variables(f"x{n}", size, n)))
+        for n, size in ((2, 11), (3, 3), (4, 2))
+    }
+    met: dict[int, list[int]] = {n: [] for n in free}
+
+    def scope(*states: int) -> list[int]:
+        """New variables, and instead of one of them, if there is any, one that was met before."""
+        old = [i for i, n in enumerate(states) if met[n]]
+        kept = structure.choice(old) if old and structure.random() < 0.8 else -1
+        found = [
+            int(structure.choice(met[n])) if i == kept else free[n].pop()
+            for i, n in enumerate(states)
+        ]
+        for n, v in zip(states, found, strict=True):
+            met[n] = sorted({*met[n], v})
+        return found
+
+    def score(*size: int) -> np.ndarray:
+        return np.where(rng.random(size) < 0.15, -np.inf, rng.integers(-2, 3, size).astype(float))
+
+    part, a, b, c = scope(2, 2, 2, 2)
+    builder.add("pattern", Pattern.of([part], [[[a, b], [c]]], SIDES, score(4)))
+    x, y = scope(2, 3)
+    builder.add("pair", Pairwise.of([[x, y]], score(2, 3)))
+    x, y, z = scope(2, 2, 2)
+    builder.add("or", Or.of([[x, y]], [z], pi01=0.1, pi10=0.2))
+    x, y, z = scope(2, 2, 2)
+    builder.add("and", And.of([[x, y]], [z]))
+    builder.add("choice", Choice.of([scope(2, 2, 2)], optional=bool(shape % 2)))
+    builder.add("table", Table.of([scope(3, 2, 3)], score(3, 2, 3)))
+    builder.add("spot", Table.of([scope(4)], score(4)))
+    builder.add("window", Window.of([[*scope(4), free[4].pop()]], grid=(2, 2), radius=1))
+    graph = builder.build()
+    evidence = {g.name: rng.integers(-2, 3, (*g.shape, g.states)) + 0.0 for g in graph.variables}
+    evidence["x2"][0, rng.integers(2)] = rng.choice([-np.inf, 0.0, np.inf])
+    return graph, evidence

@@ -1,0 +1,101 @@
+"""Candidates as a wiring: elastic graphs placed on images, for the solvers, without a graph each.
+
+Every vertex is a variable with window x window places, every edge a ``Window`` factor between an
+earlier and a later vertex of the walk. All of it can be traced, so the wiring is made on the
+device where the scores are.
+"""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int
+
+from mam.factors.window import WindowBlock
+from mam.graph import PortWiring, Wiring
+from mam.infer.stages import Pass, Stages
+
+
+class Graphs(NamedTuple):
+    """Candidates: graphs placed on images."""
+
+    image: Int[
+        np.ndarray, " candidates"
+    ]  # number of its score map; of the first, if it has several
+    reference: Int[np.ndarray, "candidates vertices 2"]  # first place of each vertex's window
+    there: Bool[np.ndarray, "candidates vertices"]
+    ends: Int[np.ndarray, "candidates edges 2"]
+    radius: Int[np.ndarray, "candidates edges"]
+    edge_count: Int[np.ndarray, " candidates"]
+    type: Int[np.ndarray, "candidates vertices"]  # which of the image's score maps counts
+
+    def take(self, chosen: np.ndarray) -> "Graphs":
+        """Return some of the candidates."""
+        return Graphs(*(values[chosen] for values in self))
+
+
+def wired(graphs: Graphs, window: int) -> Wiring:
+    """Wire all candidates; edges beyond a candidate's count lead nowhere."""
+    candidates, vertices = graphs.there.shape
+    edges = graphs.radius.shape[1]
+    rows, size = candidates * edges, candidates * vertices
+    number = jnp.arange(candidates, dtype=jnp.int32)
+    instance = jnp.repeat(number, edges)
+    real = jnp.arange(edges) < graphs.edge_count[:, None]
+    index = jnp.where(real[..., None], number[:, None, None] * vertices + graphs.ends, size)
+    common = {
+        "edge": jnp.tile(2 * jnp.arange(edges, dtype=jnp.int32), candidates),
+        "arity": jnp.full(rows, 2, jnp.int32),
+        "instance": instance,
+        "partner": None,
+        "bounds": jnp.arange(candidates + 1, dtype=jnp.int32) * edges,
+        "kind": 0,
+    }
+    ports = tuple(
+        PortWiring(index=index[..., side].ravel(), start=side * rows, **common) for side in (0, 1)
+    )
+    owner = jnp.where(graphs.there, number[:, None], candidates).ravel()
+    return Wiring(
+        (WindowBlock.around(jnp.asarray(graphs.radius).ravel(), (window, window)),),
+        (ports,),
+        ((_slots(index, vertices),),),
+        (jnp.tile(jnp.arange(vertices, dtype=jnp.int32), candidates),),
+        (owner,),
+        (instance,),
+        (0,),
+        (window * window,),
+        (2 * rows,),
+        candidates,
+    )
+
+
+def _slots(index: Int[Array, "candidates edges 2"], vertices: int) -> Array:
+    """The messages of each vertex, at most one from every other; sweeps do not read them."""
+    candidates = len(index)
+    owner = jnp.moveaxis(index, -1, 0).ravel()
+    order = jnp.argsort(owner, stable=True).astype(jnp.int32)
+    mine = owner[order]
+    place = jnp.arange(len(mine), dtype=jnp.int32) - jnp.searchsorted(mine, mine).astype(jnp.int32)
+    empty = jnp.full((vertices, candidates * vertices), len(mine), jnp.int32)
+    return empty.at[place, mine].set(order, mode="drop")
+
+
+def stages_along(graphs: Graphs, back: Int[Array | np.ndarray, "candidates edges"]) -> Stages:
+    """Sweep along the edges as they are listed, and back in the given order."""
+    candidates, edges = graphs.radius.shape
+    number = jnp.arange(candidates, dtype=jnp.int32)
+    stage = jnp.arange(edges, dtype=jnp.int32)[:, None]
+    real = stage < graphs.edge_count
+    count = jnp.max(jnp.asarray(graphs.edge_count))
+
+    def way(edge: Array, sends: tuple[bool, bool]) -> Pass:
+        row = jnp.where(real, number * edges + edge, candidates * edges)
+        return Pass((row,), (None,), (None,), count, (sends,))
+
+    forth, later = way(stage, (False, True)), way(jnp.asarray(back).T, (True, False))
+    owner = jnp.where(real.T, graphs.ends[..., 1], graphs.there.shape[1])
+    ways_to = (
+        jnp.zeros(graphs.there.shape, jnp.int32).at[number[:, None], owner].add(1, mode="drop")
+    )
+    rank = jnp.tile(jnp.arange(graphs.there.shape[1], dtype=jnp.int32), candidates)
+    return Stages((rank,), (forth, later), forth, forth, jnp.all(ways_to <= 1, 1))
