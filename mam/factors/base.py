@@ -57,6 +57,10 @@ class Block(ABC):
     ) -> Float[Array, " factors"]:
         """Return the (soft) maximum over configurations of potential plus incoming messages."""
 
+    def home(self, port: int) -> Int[Array, " rows"] | None:
+        """The factor of each row of a port, any for padding; None: one row a factor."""
+        return None
+
 
 @dataclass(frozen=True)
 class Port:

@@ -276,6 +276,12 @@ class PatternBlock(Block):
         base = pick(potentials, self.row) + jnp.where(self.patterns.nonzero, part[:, None], 0.0)
         return soft_maximum(self.patterns.scores(base, groups), -1, temperature)
 
+    def home(self, port: int) -> Array | None:
+        """Members stand in one row a group."""
+        if port == 0:
+            return None
+        return jnp.asarray(self.group[port - 1]) // self.place.shape[1]
+
     def _groups(self, totals: list[Array]) -> Array:
         floor = -limit(totals[0].dtype)
         return jnp.concatenate(totals).at[self.place].get(mode="fill", fill_value=floor)

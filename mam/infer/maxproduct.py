@@ -10,12 +10,14 @@ from mam.graph import CompiledGraph, FactorGraph
 from mam.graph.evidence import Evidence
 from mam.infer import evaluate
 from mam.infer.certify import dual_bounds
+from mam.infer.climb import climb
 from mam.infer.loop import Info
+from mam.infer.neighbours import regions
 from mam.infer.options import Options
 from mam.infer.passing import HostStore, Store
 from mam.infer.problem import Problem, decode, margins
 from mam.infer.repair import decimate
-from mam.infer.restarts import beliefs_of_restart, go_on, propagate_restarts, settings_of
+from mam.infer.restarts import beliefs_of_restarts, go_on, propagate_restarts, settings_of
 from mam.infer.score import violations
 from mam.infer.solution import Solution, lifted
 from mam.infer.tighten import tightened
@@ -32,6 +34,8 @@ def max_product(
     decoded = _decoded(problem, [np.asarray(belief) for belief in beliefs])
     if options.repair:
         decoded = _repaired(problem, decoded, messages, info, options)
+    if options.climb:
+        decoded = decoded.improved(problem, climb(problem, decoded.states))
     answer = _best_restart(problem, decoded, messages, info)
     bounds = None
     if options.bound:
@@ -77,32 +81,44 @@ def _decoded(problem: Problem, beliefs: list[np.ndarray]) -> _Decoded:
 
 
 def _best_restart(problem: Problem, decoded: _Decoded, messages: Store, info: Info) -> _Answer:
-    """Keep, for each graph, the restart that scores best."""
+    """Keep the restart that scores best, for each part of a graph that hangs together."""
     best = decoded.score.argmax(0)
     graphs = np.arange(len(best))
-    chosen = np.append(best, 0)
+    converged, iterations = (np.asarray(of)[best, graphs] for of in info)
+    if len(decoded.score) == 1:
+        return _Answer(decoded, converged, iterations)
+    labels, of_factors = (tuple(map(np.asarray, of)) for of in regions(problem.compiled.wiring))
+    chosen = _scores_by_region(problem, decoded.states, labels, of_factors).argmax(0)
 
     def take(values: np.ndarray, kind: int) -> np.ndarray:
-        which = chosen[problem.instance_of(kind)]
-        return values[which, np.arange(values.shape[1])][None]
+        return values[chosen[labels[kind]], np.arange(values.shape[1])][None]
 
-    own = decoded.margins
-    if len(decoded.score) > 1:
-        # All restarts but the first ran on shaken evidence: margins are those of the true one.
-        with jax.enable_x64(problem.evidence[0].dtype == np.float64):
-            beliefs = beliefs_of_restart(
-                problem.compiled.wiring, problem.evidence, messages, best.astype(np.int32)
-            )
-        own = tuple(margins([np.asarray(belief)[None] for belief in beliefs]))
-    return _Answer(
-        _Decoded(
-            tuple(take(values, kind) for kind, values in enumerate(decoded.states)),
-            own,
-            decoded.score[best, graphs][None],
-        ),
-        np.asarray(info.converged)[best, graphs],
-        np.asarray(info.iterations)[best, graphs],
-    )
+    states = tuple(take(values, kind) for kind, values in enumerate(decoded.states))
+    # All restarts but the first ran on shaken evidence: margins are those of the true one.
+    with jax.enable_x64(problem.evidence[0].dtype == np.float64):
+        which = tuple(chosen[mine].astype(np.int32) for mine in of_factors)
+        wiring = problem.compiled.wiring
+        beliefs = beliefs_of_restarts(wiring, problem.evidence, messages, which)
+    own = tuple(margins([np.asarray(belief)[None] for belief in beliefs]))
+    score = evaluate.score(problem.compiled, problem.scores, states)[0]
+    return _Answer(_Decoded(states, own, score), converged, iterations)
+
+
+def _scores_by_region(
+    problem: Problem, states: HostStore, labels: HostStore, of_factors: HostStore
+) -> np.ndarray:
+    """The score of every restart in every region, which all begin with a variable's number."""
+    restarts = len(states[0])
+    count = sum(map(len, labels)) + 1
+    row = count * np.arange(restarts)[:, None]
+    total = np.zeros(restarts * count)
+    for mine, scores, label in zip(states, problem.scores, labels, strict=True):
+        values = scores[np.arange(len(scores)), mine]
+        total += np.bincount((row + label).ravel(), values.ravel(), len(total))
+    by_factor = evaluate.score(problem.compiled, problem.scores, states)[1]
+    for values, label in zip(by_factor, of_factors, strict=True):
+        total += np.bincount((row + label).ravel(), values.ravel(), len(total))
+    return total.reshape(restarts, count)
 
 
 def _repaired(

@@ -33,6 +33,7 @@ class Options:
     blocks: int = 4  # random blocks of an iteration, for schedule="blocks"
     precision: str = "single"  # or "double"
     repair: bool = True
+    climb: bool = False  # flip and swap binary variables while that raises the score
     bound: bool = False
     bound_steps: int = 500  # looks at the bound at most; each follows 10 pairs of passes
     bound_tolerance: float = 1e-7  # a bound that falls by less rests
