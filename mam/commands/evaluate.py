@@ -43,7 +43,7 @@ def pathfinder(
 ) -> None:
     """Are the two markers on the same contour?"""
     from mam.tasks.pathfinder import evaluate as measure
-    from mam.vision.contours import ContourGrouper
+    from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 
     grouper = ContourGrouper.load(model)
     with progress_bar("grouping", row_count(data, limit), "images") as advance:
@@ -70,7 +70,7 @@ def curves(
 ) -> None:
     """Which pixels belong to which curve? Dice, by set."""
     from mam.tasks.curves import evaluate as measure
-    from mam.vision.curves import CurveGrouper
+    from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
     grouper = CurveGrouper.load(model)
     with progress_bar("grouping", row_count(data, limit), "images") as advance:

@@ -12,7 +12,7 @@ from mam.commands.progress import progress_bar
 if TYPE_CHECKING:
     import numpy as np
 
-    from mam.vision.finder import Match
+    from mam.vision.elastic.letters.finder import Match
 
 DEFAULT_MODEL = "letters"
 
@@ -69,7 +69,7 @@ def find_letters(
     """Find objects in a picture whose pixels are ON above a threshold; draw them if wanted."""
     from mam.data import decode, grey
     from mam.vision.elastic.bank import Bank
-    from mam.vision.finder import ObjectFinder
+    from mam.vision.elastic.letters.finder import ObjectFinder
 
     bank = Bank.load(model)
     finder = ObjectFinder(bank, preset=preset.value, threshold=threshold)
@@ -96,7 +96,7 @@ def cabc(
 ) -> None:
     """Are two markers on the same letter? Measure on a cABC data set."""
     from mam.tasks.cabc import evaluate
-    from mam.vision.finder import ObjectFinder
+    from mam.vision.elastic.letters.finder import ObjectFinder
 
     finder = ObjectFinder.load(model, preset=preset.value)
     with progress_bar("evaluating", row_count(data, limit)) as advance:

@@ -10,12 +10,13 @@ from jaxtyping import Float, Int, UInt8
 from mam.data import AnyRow, PathfinderRow
 from mam.data.markers import find_discs
 from mam.data.published import PublishedPathfinderRow
-from mam.tasks.accuracy import measure_accuracy
+from mam.tasks.accuracy import Answered, measure_accuracy
 from mam.tasks.report import Advance, Report
 from mam.tasks.rows import rows_of_kind
-from mam.vision.contours import ContourGrouper
-from mam.vision.discs import lift_discs
-from mam.vision.grouping import Grouping, Same
+from mam.vision.curves.answer import Same
+from mam.vision.curves.strokes.contour_answer import Grouping
+from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+from mam.vision.images.discs import lift_discs
 
 INPUTS = ("clean", "image")
 _STROKE = 5.0  # px from a stroke's start to its other end (facts: the generator's length)
@@ -136,9 +137,11 @@ def evaluate(
 ) -> Report:
     """Measure the accuracy on a data set; rows without an answer are skipped and reported."""
 
-    def answers(rows: list[Row], first: int) -> list[int | str]:
-        found = predict(rows, grouper, input)
-        return [one.reason if isinstance(one, Unanswered) else int(one.same) for one in found]
+    def answers(rows: list[Row], first: int) -> list[Answered | str]:
+        return [
+            one.reason if isinstance(one, Unanswered) else Answered(int(one.same), bool(one.proof))
+            for one in predict(rows, grouper, input)
+        ]
 
     rows = islice(rows_of_kind(source, Row, "pathfinder image"), limit)
     return measure_accuracy(rows, _BATCH, answers, advance)
