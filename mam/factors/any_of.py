@@ -21,6 +21,7 @@ import numpy as np
 from jaxtyping import Array
 
 from mam.factors.base import (
+    FORBIDDEN,
     Block,
     Factors,
     Leaf,
@@ -29,6 +30,7 @@ from mam.factors.base import (
     Plan,
     Port,
     Temperature,
+    Unions,
     check_potentials,
     padded,
     stack_rows,
@@ -129,10 +131,16 @@ class AnyOf(Factors):
         some = network.joined(self.members.take(rows), demand(either == (a | b)))
         network.add(some[:, None], own[rows])
 
+    def unions(self) -> Unions:
+        scores = np.maximum(self.potentials[self.row], FORBIDDEN)
+        return Unions(self.members, scores[:, 1] - scores[:, 0])
+
     def take(self, which: np.ndarray, number: np.ndarray) -> "AnyOf":
         members = self.members.take(which)
         members = replace(members, values=number[members.values])
-        return replace(self, row=self.row[which], members=members)
+        # Mostly every list has its own row, and a component needs few of them.
+        used, row = np.unique(self.row[which], return_inverse=True)
+        return AnyOf(self.potentials[used], row.ravel(), members)
 
 
 @jax.tree_util.register_dataclass

@@ -85,6 +85,21 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Unions:
+    """Lists of binary variables, each with a weight that counts once any of its members is ON.
+
+    Their sum is the score of the factors up to a constant. What is forbidden weighs ``FORBIDDEN``.
+    """
+
+    members: Ragged
+    weights: Float[np.ndarray, " lists"]
+
+
+# Far more than any score that listing all states is meant for, and exact to 1e-8 in sums.
+FORBIDDEN = -1e6
+
+
+@dataclass(frozen=True)
 class Factors(ABC):
     """Factors of one kind; each uses one row of ``potentials``."""
 
@@ -149,6 +164,10 @@ class Factors(ABC):
     @abstractmethod
     def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
         """Write all factors as small tables."""
+
+    def unions(self) -> "Unions | None":
+        """The factors as weighted ORs of binary variables; None if they are nothing of the kind."""
+        return None
 
     @abstractmethod
     def take(self, which: np.ndarray, number: np.ndarray) -> "Factors":

@@ -34,9 +34,7 @@ def max_product(
     decoded = _decoded(problem, [np.asarray(belief) for belief in beliefs])
     if options.repair:
         decoded = _repaired(problem, decoded, messages, info, options)
-    if options.climb:
-        decoded = decoded.improved(problem, climb(problem, decoded.states))
-    answer = _best_restart(problem, decoded, messages, info)
+    answer = _best_restart(problem, decoded, messages, info, options.climb)
     bounds = None
     if options.bound:
         answer, bounds = _certified(problem, answer, options)
@@ -80,28 +78,51 @@ def _decoded(problem: Problem, beliefs: list[np.ndarray]) -> _Decoded:
     return _Decoded(states, tuple(margins(beliefs)), score)
 
 
-def _best_restart(problem: Problem, decoded: _Decoded, messages: Store, info: Info) -> _Answer:
-    """Keep the restart that scores best, for each part of a graph that hangs together."""
-    best = decoded.score.argmax(0)
-    graphs = np.arange(len(best))
-    converged, iterations = (np.asarray(of)[best, graphs] for of in info)
-    if len(decoded.score) == 1:
+def _best_restart(
+    problem: Problem, decoded: _Decoded, messages: Store, info: Info, climbing: bool
+) -> _Answer:
+    """Keep the restart that scores best, for each part of a graph that hangs together.
+
+    With ``climbing`` the two best ones climb first; the others rarely get as far.
+    """
+    wiring, best = problem.compiled.wiring, decoded.score.argmax(0)
+    converged, iterations = (np.asarray(of)[best, np.arange(len(best))] for of in info)
+    if len(decoded.score) == 1 and not climbing:
         return _Answer(decoded, converged, iterations)
-    labels, of_factors = (tuple(map(np.asarray, of)) for of in regions(problem.compiled.wiring))
-    chosen = _scores_by_region(problem, decoded.states, labels, of_factors).argmax(0)
-
-    def take(values: np.ndarray, kind: int) -> np.ndarray:
-        return values[chosen[labels[kind]], np.arange(values.shape[1])][None]
-
-    states = tuple(take(values, kind) for kind, values in enumerate(decoded.states))
+    labels, of_factors = (tuple(map(np.asarray, of)) for of in regions(wiring))
+    ranked = _best_two(_scores_by_region(problem, decoded.states, labels, of_factors))
+    states = _states_of(decoded.states, labels, ranked if climbing else ranked[:1])
+    chosen = ranked[0]
+    if climbing:
+        states = climb(problem, states)
+        winner = _scores_by_region(problem, states, labels, of_factors).argmax(0)
+        chosen = ranked[winner, np.arange(len(winner))]
+        states = _states_of(states, labels, winner[None])
     # All restarts but the first ran on shaken evidence: margins are those of the true one.
     with jax.enable_x64(problem.evidence[0].dtype == np.float64):
         which = tuple(chosen[mine].astype(np.int32) for mine in of_factors)
-        wiring = problem.compiled.wiring
         beliefs = beliefs_of_restarts(wiring, problem.evidence, messages, which)
     own = tuple(margins([np.asarray(belief)[None] for belief in beliefs]))
     score = evaluate.score(problem.compiled, problem.scores, states)[0]
     return _Answer(_Decoded(states, own, score), converged, iterations)
+
+
+def _states_of(states: HostStore, labels: HostStore, restarts: np.ndarray) -> HostStore:
+    """The states of the restarts that are named, ``(choices, regions)``, for every region."""
+    return tuple(
+        values[restarts[:, label], np.arange(values.shape[1])]
+        for values, label in zip(states, labels, strict=True)
+    )
+
+
+def _best_two(scores: np.ndarray) -> np.ndarray:
+    """The best restart of each region and the next that is not as good, if there is one."""
+    first = scores.argmax(0)
+    best = np.take_along_axis(scores, first[None], 0)
+    with np.errstate(invalid="ignore"):
+        others = np.where(best - scores > 1e-9, scores, -np.inf)
+    second = np.where(np.isfinite(others).any(0), others.argmax(0), first)
+    return np.stack([first, second])
 
 
 def _scores_by_region(

@@ -7,7 +7,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-METHODS = ("auto", "exact", "max-product", "toulbar2")
+METHODS = ("auto", "exact", "quick", "max-product", "toulbar2")
 
 # The least value of each.
 _WHOLE = {"iterations": 1, "restarts": 1, "blocks": 1, "bound_steps": 0, "tighten": 0, "seed": 0}
@@ -19,7 +19,7 @@ _NOT_NEGATIVE = ("damping", "noise", "tolerance", "jitter", "bound_tolerance", "
 class Options:
     """Settings of ``solve``; the defaults are the paper's where it names them."""
 
-    method: str = "auto"  # or "exact", "max-product", "toulbar2": see ``solve``
+    method: str = "auto"  # or "exact", "quick", "max-product", "toulbar2": see ``solve``
     largest_table: int = 1 << 20  # entries that exact methods may give a table; 2^20 take 8 MB
     seconds: float | int = 10.0  # that toulbar2 gets, where it is installed
     iterations: int = 200  # rounded up to a multiple of 5

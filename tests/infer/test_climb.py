@@ -1,5 +1,7 @@
 """Climbing against brute force: no flip and no swap that is tried helps in the end."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -32,7 +34,7 @@ def score_of(graph: FactorGraph, evidence: dict, values: np.ndarray) -> float:
     return float(graph_scores(union, union_scores(union, evidence), values)[0])
 
 
-def climbed(graphs: object, evidence: object, start: np.ndarray) -> np.ndarray:
+def climbed(graphs: Any, evidence: Any, start: np.ndarray) -> np.ndarray:
     """The states of each restart after climbing from the given ones."""
     problem = Problem.of(graphs, evidence, np.float32)
     compiled = problem.compiled
