@@ -13,6 +13,7 @@ METHODS = ("auto", "exact", "quick", "max-product", "toulbar2")
 _WHOLE = {"iterations": 1, "restarts": 1, "blocks": 1, "bound_steps": 0, "tighten": 0, "seed": 0}
 _WHOLE |= {"largest_table": 1}
 _NOT_NEGATIVE = ("damping", "noise", "tolerance", "jitter", "bound_tolerance", "seconds")
+_NOT_NEGATIVE += ("bound_seconds",)
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Options:
     climb: bool = False  # flip and swap binary variables while that raises the score
     bound: bool = False
     bound_steps: int = 500  # looks at the bound at most; each follows 10 pairs of passes
+    bound_seconds: float | int = 3600.0  # that the descent of the bound may take
     bound_tolerance: float = 1e-7  # a bound that falls by less rests
     tighten: int = 0  # rounds in which cycles of pairwise factors lower a bound that leaves a gap
 
@@ -49,6 +51,11 @@ class Options:
             raise ValueError(f"schedule is 'parallel' or 'blocks', not {self.schedule!r}")
         if self.precision not in ("single", "double"):
             raise ValueError(f"precision is 'single' or 'double', not {self.precision!r}")
+
+    @property
+    def thorough(self) -> bool:
+        """Whether a proof is worth more time than messages take."""
+        return self.bound or self.method in ("exact", "toulbar2")
 
     @property
     def dtype(self) -> type:

@@ -117,7 +117,7 @@ def _by_components(
     union: GraphUnion, scores: tuple[Scores, ...], options: Options
 ) -> list[Solution]:
     forget_old_programs()
-    found = eliminate(union, scores, options.largest_table)
+    found = eliminate(union, scores, options.largest_table, options.thorough)
     known = found.known
     rest = leftovers(known, scores)
     answers = _wide_trees(rest, options)
@@ -140,8 +140,8 @@ def _wide_trees(rest: Sequence[Rest], options: Options) -> list[Solution | None]
     if trees:
         compiled = compile_graphs([rest[i].graph for i in trees])
         evidence = [rest[i].evidence for i in trees]
-        known = settle_trees(compiled, evidence, replace(options, precision="double"))
-        found = assembled(known, union_scores(known.union, evidence), [], [])
+        known, scores = settle_trees(compiled, evidence, replace(options, precision="double"))
+        found = assembled(known, scores, [], [])
         done = np.bincount(known.union.instance[~known.solved], minlength=len(trees)) == 0
         for i, answer, sure in zip(trees, found, done, strict=True):
             answers[i] = answer if sure and answer.feasible else None
@@ -152,8 +152,7 @@ def _compiled(
     compiled: CompiledGraph, evidence: Evidence | Sequence[Evidence] | None, options: Options
 ) -> list[Solution]:
     """Trees by messages on the wiring that is there, and what they leave over by elimination."""
-    known = settle_trees(compiled, evidence, options)
-    scores = union_scores(known.union, evidence)
+    known, scores = settle_trees(compiled, evidence, options)
     rest = leftovers(known, scores, whole=True)
     if not rest:
         found = assembled(known, scores, [], [])
