@@ -9,9 +9,11 @@ from bench.timing import seconds
 from mam.core.growing import GrowingSizes
 from mam.data import make_row, recipe
 from mam.vision.images.binary import as_states, padded_batches
-from mam.vision.parts.candidates import prune
-from mam.vision.parts.cover import build_cover
+from mam.vision.parts.candidates import Candidates, prune
+from mam.vision.parts.cover import cover_of
+from mam.vision.parts.formal import sparsifier_model
 from mam.vision.parts.masks import Parts
+from mam.vision.parts.pieces import pieces_of
 from mam.vision.parts.sparsifier import Sparsifier
 
 
@@ -27,18 +29,37 @@ def main(count: int = 128) -> None:
         found = sparsifier.transform(images)
         spent = time.perf_counter() - start
         score = np.mean([one.score for one in found])
-        print(f"  {restarts} restarts: {count / spent:.1f} images/s, mean score {score:.1f}")
+        proved = np.mean([one.proof is not None for one in found])
+        print(
+            f"  {restarts} restarts: {count / spent:.1f} images/s, mean score {score:.1f}, "
+            f"{100 * proved:.0f} % proved"
+        )
+    states = [as_states(image) for image in images]
     size = 1 if jax.default_backend() == "cpu" else 64
-    _, canvas, sizes = next(
-        padded_batches([as_states(image) for image in images], size, np.int8(0))
-    )
+    _, canvas, sizes = next(padded_batches(states, size, np.int8(0)))
     room = GrowingSizes()
-    pruned = prune(canvas, sizes, parts, "strong", room)
+    kept = prune(canvas, sizes, parts, "strong", room).count / size
     pruning = seconds(lambda: prune(canvas, sizes, parts, "strong", room))
-    wiring = seconds(lambda: build_cover(canvas, sizes, pruned, parts, room))
-    kept = pruned.count / size
     print(f"  pruning to {kept:.0f} candidates: {1e3 * pruning / size:.2f} ms an image")
-    print(f"  wiring: {1e3 * wiring / size:.2f} ms an image")
+    _pieces(states[:32], parts)
+
+
+def _pieces(states: list[np.ndarray], parts: Parts) -> None:
+    """What cutting images into pieces takes, and what is left to solve."""
+    models = [sparsifier_model(state > 0, parts, "strong") for state in states]
+    image = np.repeat(np.arange(len(states)), [len(m.candidates.row) for m in models])
+    row, column, kind = (
+        np.concatenate([getattr(m.candidates, name) for m in models])
+        for name in ("row", "column", "type")
+    )
+    listed = Candidates(image, row, column, kind)
+    spent = seconds(lambda: pieces_of(cover_of(listed, states, parts), True))
+    pieces = pieces_of(cover_of(listed, states, parts), True)
+    small = np.diff(pieces.start)[pieces.first] <= 16
+    print(
+        f"  {len(pieces.like)} pieces of {len(states)} images, {len(small)} distinct, "
+        f"{small.sum()} of these solved by listing: {1e3 * spent / len(states):.2f} ms an image"
+    )
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from mam.factors import And, Choice, Or, Pairwise, Pattern, PatternSet, Table, Window
+    from mam.factors import And, AnyOf, Choice, Or, Pairwise, Pattern, PatternSet, Table, Window
     from mam.graph import FactorGraph, GraphBuilder, compile_graphs
     from mam.infer import (
         Options,
@@ -39,7 +39,17 @@ if TYPE_CHECKING:
     from mam.vision.parts.sparsifier import Placements, Sparsifier
 
 _HOME = {
-    "mam.factors": ("And", "Choice", "Or", "Pairwise", "Pattern", "PatternSet", "Table", "Window"),
+    "mam.factors": (
+        "And",
+        "AnyOf",
+        "Choice",
+        "Or",
+        "Pairwise",
+        "Pattern",
+        "PatternSet",
+        "Table",
+        "Window",
+    ),
     "mam.graph": ("FactorGraph", "GraphBuilder", "compile_graphs"),
     "mam.infer": (
         "Options",
@@ -64,6 +74,7 @@ _HOME = {
 
 __all__ = [
     "And",
+    "AnyOf",
     "Choice",
     "ContourGrouper",
     "CurveGrouper",

@@ -8,6 +8,11 @@ class GrowingSizes:
         self._sizes: dict[str, int] = {}
         self._spare = spare  # places to spare when a size grows, of those needed
 
+    @property
+    def known(self) -> dict[str, int]:
+        """The sizes so far, by name."""
+        return dict(self._sizes)
+
     def fit(self, name: str, count: int, least: int = 64) -> int:
         """Return a size that holds ``count`` entries."""
         known = self._sizes.get(name, 0)

@@ -1,6 +1,7 @@
 """Kinds of factors. To add one: write its file, then add it to the list below."""
 
 from mam.factors.and_ import And
+from mam.factors.any_of import AnyOf
 from mam.factors.base import Block, Factors, Listing, Plan, Port
 from mam.factors.choice import Choice
 from mam.factors.or_ import Or
@@ -12,11 +13,12 @@ from mam.factors.ragged import Ragged
 from mam.factors.table import Table
 from mam.factors.window import Window
 
-KINDS: tuple[type[Factors], ...] = (Table, Pairwise, Pattern, Or, And, Window, Choice)
+KINDS: tuple[type[Factors], ...] = (Table, Pairwise, Pattern, Or, And, Window, Choice, AnyOf)
 
 __all__ = [
     "KINDS",
     "And",
+    "AnyOf",
     "Block",
     "Choice",
     "Factors",

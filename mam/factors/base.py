@@ -74,6 +74,10 @@ class Block(ABC):
         """
         return (None,) * len(beliefs)
 
+    def home(self, port: int) -> Int[Array, " rows"] | None:
+        """The factor of each row of a port, any for padding; None: one row a factor."""
+        return None
+
 
 def rows_of(values: Array, rows: Array) -> Array:
     """Return some rows of an array; past the end is the last one."""
@@ -100,6 +104,21 @@ class Plan:
     block: Block
     ports: tuple[Port, ...]
     factor: np.ndarray  # which factor stands in each row of the block, -1 is padding
+
+
+@dataclass(frozen=True)
+class Unions:
+    """Lists of binary variables, each with a weight that counts once any of its members is ON.
+
+    Their sum is the score of the factors up to a constant. What is forbidden weighs ``FORBIDDEN``.
+    """
+
+    members: Ragged
+    weights: Float[np.ndarray, " lists"]
+
+
+# Far more than any score that listing all states is meant for, and exact to 1e-8 in sums.
+FORBIDDEN = -1e6
 
 
 @dataclass(frozen=True)
@@ -167,6 +186,10 @@ class Factors(ABC):
     @abstractmethod
     def encode(self, states: np.ndarray, network: NetworkBuilder) -> None:
         """Write all factors as small tables."""
+
+    def unions(self) -> "Unions | None":
+        """The factors as weighted ORs of binary variables; None if they are nothing of the kind."""
+        return None
 
     @abstractmethod
     def take(self, which: np.ndarray, number: np.ndarray) -> "Factors":

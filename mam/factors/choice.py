@@ -22,6 +22,7 @@ import numpy as np
 from jaxtyping import Array
 
 from mam.factors.base import (
+    FORBIDDEN,
     Block,
     Factors,
     Leaf,
@@ -30,6 +31,7 @@ from mam.factors.base import (
     Plan,
     Port,
     Temperature,
+    Unions,
     padded,
     rows_of,
     stack_rows,
@@ -49,6 +51,10 @@ from mam.factors.reduce import (
 # A variable for the member that is ON takes tables that grow with the square of the list; longer
 # lists than this are joined two by two, which is linear, but gives weaker bounds.
 _LONG = 256
+
+
+# Pairs of longer lists are too many, and their configurations anyhow.
+_MANY = 64
 
 
 @dataclass(frozen=True)
@@ -148,6 +154,27 @@ class Choice(Factors):
         for place, member in enumerate(ids.T):
             follows = (state == place + 1)[:, None] == [False, True]
             network.add(np.stack([selected, member], 1), demand(follows))
+
+    def unions(self) -> Unions | None:
+        """Two at once are forbidden: a AND b is a plus b less a OR b; and so may be none."""
+        if self.members.lengths.max(initial=0) > _MANY:
+            return None
+        rows = self.members.row_of_value
+        alone = FORBIDDEN * (self.members.lengths[rows] - 1)
+        none = np.maximum(self.potentials[self.row, 0], FORBIDDEN)
+        pairs, start = [np.zeros((0, 2), np.int64)], self.members.offsets[:-1]
+        for length in np.unique(self.members.lengths[self.members.lengths > 1]):
+            first, second = np.triu_indices(length, 1)
+            mine = start[self.members.lengths == length][:, None]
+            both = np.stack([mine + first, mine + second], -1).reshape(-1, 2)
+            pairs.append(self.members.values[both])
+        joined = np.concatenate(pairs)
+        return Unions(
+            Ragged.stack(
+                [Ragged.of(self.members.values[:, None]), Ragged.of(joined), self.members]
+            ),
+            np.concatenate([alone, np.full(len(joined), -FORBIDDEN), -none]),
+        )
 
     def take(self, which: np.ndarray, number: np.ndarray) -> "Choice":
         members = self.members.take(which)

@@ -7,8 +7,8 @@ r"""Noisy OR: a pixel and the parts that may explain it.
     \log \pi_{10} & \text{all parents OFF, child ON}
     \end{cases}
 
-With ``free`` the best score of the other parents and ``slack`` <= 0 what it costs them to have at
-least one ON, every message is a difference of two terms (paper, "MPBP updates for the OR factors").
+With ``free`` and ``slack`` of the other parents (see ``free_and_slack``) every message is a
+difference of two terms (paper, "MPBP updates for the OR factors").
 """
 
 from collections.abc import Hashable, Sequence
@@ -36,15 +36,7 @@ from mam.factors.base import (
 from mam.factors.network import NetworkBuilder, demand
 from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged, as_ids
-from mam.factors.reduce import (
-    every_configuration,
-    finite,
-    is_zero,
-    leave_one_out,
-    pick,
-    soft_pair,
-    top_two,
-)
+from mam.factors.reduce import every_configuration, finite, free_and_slack, pick, soft_pair
 
 
 @dataclass(frozen=True)
@@ -160,7 +152,7 @@ class OrBlock(Block):
         child, parents = incoming
         log_pi01, log_pi10 = self._noise(potentials)
         on, off = self._child(potentials, child, temperature)
-        free, slack, free_others, slack_others = _explain(parents, temperature)
+        free, slack, free_others, slack_others = free_and_slack(parents, temperature)
         some = free + slack
         # Both sides less max(0, some), so that a parent that is ON for sure costs no digits.
         gain, loss = jnp.minimum(some, 0.0), jnp.minimum(-some, 0.0)
@@ -182,7 +174,7 @@ class OrBlock(Block):
         """Either all parents OFF, or at least one ON."""
         child, parents = incoming
         on, off = self._child(potentials, child, temperature)
-        free, slack, _, _ = _explain(parents, temperature)
+        free, slack, _, _ = free_and_slack(parents, temperature)
         return soft_pair(off, on + free + slack, temperature)
 
     def take(self, rows: Array) -> tuple["OrBlock", Messages]:
@@ -200,35 +192,3 @@ class OrBlock(Block):
     def _noise(self, potentials: Array) -> tuple[Array, Array]:
         picked = finite(pick(potentials, self.row))
         return picked[:, 0], picked[:, 1]
-
-
-def _explain(parents: Array, temperature: Temperature) -> tuple[Array, Array, Array, Array]:
-    """Return free and slack of all parents, and of all but each one."""
-    if is_zero(temperature):
-        top, second = top_two(parents)
-        gain = jnp.maximum(parents, 0.0)
-        free = jnp.sum(gain, -1)
-        # Only the largest gain can dwarf the rest; without it the rest is summed afresh.
-        below = parents < top[:, None]
-        rest = jnp.sum(jnp.where(below, gain, 0.0), -1)
-        without_top = jnp.where(second < top, rest, free - jnp.maximum(top, 0.0))
-        free_others = jnp.where(below, free[:, None] - gain, without_top[:, None])
-        top_others = jnp.where(below, top[:, None], second[:, None])
-        return free, jnp.minimum(top, 0.0), free_others, jnp.minimum(top_others, 0.0)
-    # log of the sum over parents of softplus(m / T): its exponential is log prod (1 + e^(m / T)).
-    z = parents / temperature
-    log_gain = jnp.where(z < -15.0, z, jnp.log(jax.nn.softplus(jnp.maximum(z, -15.0))))
-    total, others = leave_one_out(log_gain, 1.0)
-    return (
-        temperature * jnp.exp(total),
-        temperature * _log_one_minus_exp(total),
-        temperature * jnp.exp(others),
-        temperature * _log_one_minus_exp(others),
-    )
-
-
-def _log_one_minus_exp(log_gain: Array) -> Array:
-    """Return log(1 - exp(-L)) for L = exp(log_gain), exact for tiny L too."""
-    gain = jnp.exp(jnp.minimum(log_gain, 5.0))
-    safe = jnp.where(gain > 1e-4, gain, 1.0)
-    return jnp.where(gain > 1e-4, jnp.log(-jnp.expm1(-safe)), log_gain - gain / 2)

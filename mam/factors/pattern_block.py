@@ -82,6 +82,12 @@ class PatternBlock(Block):
         taken = replace(self, row=rows_of(self.row, rows), place=moved, group=group)
         return taken, tuple(ports)
 
+    def home(self, port: int) -> Array | None:
+        """Members stand in one row a group."""
+        if port == 0:
+            return None
+        return jnp.asarray(self.group[port - 1]) // self.place.shape[1]
+
     def best_members(self, beliefs: Messages) -> tuple[Array | None, ...]:
         """The part is no member."""
         return None, *(first_best(rows) for rows in beliefs[1:])

@@ -87,6 +87,48 @@ def leave_one_out(x: Float[Array, "*rows n"], temperature: Temperature) -> tuple
     return total, jnp.where(alone, without, rest)
 
 
+def free_and_slack(
+    parents: Float[Array, "*rows n"], temperature: Temperature
+) -> tuple[Array, Array, Array, Array]:
+    """Return ``free`` and ``slack`` of all binary variables of a row, and of all but each one.
+
+    ``free`` is the best score of any states, from messages ON less OFF; ``slack`` <= 0 is what it
+    costs to have at least one ON.
+
+    >>> [float(v[0]) for v in free_and_slack(jnp.array([[-1.0, -3.0]]), 0)[:2]]
+    [0.0, -1.0]
+    """
+    if is_zero(temperature):
+        top, second = top_two(parents)
+        gain = jnp.maximum(parents, 0.0)
+        free = jnp.sum(gain, -1)
+        # Only the largest gain can dwarf the rest; without it the rest is summed afresh.
+        below = parents < top[:, None]
+        rest = jnp.sum(jnp.where(below, gain, 0.0), -1)
+        without_top = jnp.where(second < top, rest, free - jnp.maximum(top, 0.0))
+        free_others = jnp.where(below, free[:, None] - gain, without_top[:, None])
+        top_others = jnp.where(below, top[:, None], second[:, None])
+        return free, jnp.minimum(top, 0.0), free_others, jnp.minimum(top_others, 0.0)
+    # log of the sum over parents of softplus(m / T): its exponential is log prod (1 + e^(m / T)).
+    z = parents / temperature
+    log_gain = jnp.where(z < -15.0, z, jnp.log(jax.nn.softplus(jnp.maximum(z, -15.0))))
+    # In units of scores, so that the stand-in for "no others" is that of messages.
+    total, others = (x / temperature for x in leave_one_out(temperature * log_gain, temperature))
+    return (
+        temperature * jnp.exp(total),
+        temperature * _log_one_minus_exp(total),
+        temperature * jnp.exp(others),
+        temperature * _log_one_minus_exp(others),
+    )
+
+
+def _log_one_minus_exp(log_gain: Array) -> Array:
+    """Return log(1 - exp(-L)) for L = exp(log_gain), exact for tiny L too."""
+    gain = jnp.exp(jnp.minimum(log_gain, 5.0))
+    safe = jnp.where(gain > 1e-4, gain, 1.0)
+    return jnp.where(gain > 1e-4, jnp.log(-jnp.expm1(-safe)), log_gain - gain / 2)
+
+
 def sum_of_others(x: Float[Array, "*rows n"]) -> Float[Array, "*rows n"]:
     """Return for each entry the sum of the other entries of its row, by sums from both sides.
 
@@ -162,5 +204,5 @@ def every_configuration(states: tuple[int, ...]) -> np.ndarray:
     >>> every_configuration((2, 2)).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
     """
-    grid = np.indices(states).reshape(len(states), -1)
+    grid = np.indices(states).reshape(len(states), int(np.prod(states)))
     return np.ascontiguousarray(grid.T)

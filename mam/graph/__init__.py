@@ -1,6 +1,6 @@
 """Variables, factor groups, the builder, and compiled graphs."""
 
-from mam.graph.compiled import CompiledGraph, compile_graphs, pack_evidence
+from mam.graph.compiled import CompiledGraph, compile_graphs, compile_growing, pack_evidence
 from mam.graph.model import FactorGraph, GraphBuilder, VariableGroup
 from mam.graph.union import GraphUnion, Scores, union_scores
 from mam.graph.wiring import PortWiring, Wiring
@@ -15,6 +15,7 @@ __all__ = [
     "VariableGroup",
     "Wiring",
     "compile_graphs",
+    "compile_growing",
     "pack_evidence",
     "union_scores",
 ]

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from mam.core.growing import GrowingSizes
 from mam.factors import Padding
 from mam.factors.base import check_potentials
 from mam.graph.evidence import Evidence, evidence_of_each, group_scores
@@ -18,6 +19,10 @@ from mam.graph.layout import wire
 from mam.graph.model import FactorGraph, unknown
 from mam.graph.union import FactorSet, GraphUnion, Scores
 from mam.graph.wiring import Wiring
+
+# Edges of the smallest batches of a stream: up to here they share one shape.
+_LEAST_GROWING = 1 << 10
+_GRAPHS = "graphs"  # the label of the number of graphs among the sizes of arrays
 
 
 @dataclass(frozen=True)
@@ -89,24 +94,27 @@ class CompiledGraph:
 
 
 def compile_graphs(
-    graphs: FactorGraph | Sequence[FactorGraph], room: Mapping[str, int] | None = None
+    graphs: FactorGraph | Sequence[FactorGraph],
+    room: Mapping[str, int] | None = None,
+    least: int = 1,
 ) -> CompiledGraph:
     """Wire a graph, or a batch of graphs as their disjoint union.
 
     ``room`` is that of an earlier compiled graph: arrays get at least its sizes, so that a stream
-    of graphs settles on one shape.
+    of graphs settles on one shape. ``least`` edges are made room for in any case.
     """
     union = GraphUnion.of(graphs)
     batch, sets, states = union.graphs, union.sets, union.states
     starts = np.append(union.starts, len(states))
-    size = max(len(states), sum(graph.edges for graph in batch), 1)
+    size = max(len(states), sum(graph.edges for graph in batch), least)
     padding = Padding(size, room)
     plans = [
         [(i, plan) for plan in group.factors.plans(states, padding, _label(i, group))]
         for i, group in enumerate(sets)
     ]
     flat = [item for items in plans for item in items]
-    instances = 1 if len(batch) == 1 else 1 << (len(batch) - 1).bit_length()
+    instances = max(1 << (len(batch) - 1).bit_length(), padding.room.get(_GRAPHS, 0))
+    padding.room[_GRAPHS] = instances
     wiring, kind, position = wire(
         [(i, plan, sets[i]) for i, plan in flat], states, starts, instances, padding
     )
@@ -121,6 +129,28 @@ def compile_graphs(
         starts[:-1],
         padding.room,
     )
+
+
+def compile_growing(graphs: Sequence[FactorGraph], sizes: GrowingSizes) -> CompiledGraph:
+    """Wire a batch of graphs in arrays of the known sizes, which grow where they are too small.
+
+    Batches of a quarter of the size have sizes of their own.
+    """
+    size = sum(max(graph.edges, len(graph.states)) for graph in graphs)
+    grade = f"{(max(size, _LEAST_GROWING) - 1).bit_length() // 2} "
+    known = {
+        label.removeprefix(grade): size
+        for label, size in sizes.known.items()
+        if label.startswith(grade)
+    }
+    compiled = compile_graphs(graphs, known, _LEAST_GROWING)
+    if all(known.get(label, 0) >= count for label, count in compiled.room.items()):
+        return compiled
+    room = {
+        label: sizes.fit(grade + label, count, least=8 if label == _GRAPHS else 1)
+        for label, count in compiled.room.items()
+    }
+    return compile_graphs(graphs, room, _LEAST_GROWING)
 
 
 def pack_evidence(

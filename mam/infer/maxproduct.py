@@ -10,15 +10,17 @@ from mam.graph import CompiledGraph, FactorGraph
 from mam.graph.evidence import Evidence
 from mam.infer import evaluate
 from mam.infer.certify import dual_bounds
+from mam.infer.climb import climb
 from mam.infer.loop import Info
 from mam.infer.mutual import mutual_best
+from mam.infer.neighbours import regions
 from mam.infer.options import Options
 from mam.infer.passing import HostStore, Store
 from mam.infer.problem import Problem, decode, margins
 from mam.infer.repair import decimate
 from mam.infer.restarts import (
     Propagated,
-    beliefs_of_restart,
+    beliefs_of_restarts,
     go_on,
     propagate_restarts,
     settings_of,
@@ -44,7 +46,7 @@ def max_product(
     decoded = _decoded(problem, run, options)
     if options.repair:
         decoded = _repaired(problem, decoded, messages, info, options)
-    answer = _best_restart(problem, decoded, messages, info)
+    answer = _best_restart(problem, decoded, messages, info, options.climb)
     bounds = None
     if options.bound:
         answer, bounds = _certified(problem, answer, options)
@@ -94,33 +96,68 @@ def _decoded(problem: Problem, run: Propagated, options: Options) -> _Decoded:
     return _Decoded(states, tuple(own), score)
 
 
-def _best_restart(problem: Problem, decoded: _Decoded, messages: Store, info: Info) -> _Answer:
-    """Keep, for each graph, the restart that scores best."""
-    best = decoded.score.argmax(0)
-    graphs = np.arange(len(best))
-    chosen = np.append(best, 0)
+def _best_restart(
+    problem: Problem, decoded: _Decoded, messages: Store, info: Info, climbing: bool
+) -> _Answer:
+    """Keep the restart that scores best, for each part of a graph that hangs together.
 
-    def take(values: np.ndarray, kind: int) -> np.ndarray:
-        which = chosen[problem.instance_of(kind)]
-        return values[which, np.arange(values.shape[1])][None]
+    With ``climbing`` the two best ones climb first; the others rarely get as far.
+    """
+    wiring, best = problem.compiled.wiring, decoded.score.argmax(0)
+    converged, iterations = (np.asarray(of)[best, np.arange(len(best))] for of in info)
+    if len(decoded.score) == 1 and not climbing:
+        return _Answer(decoded, converged, iterations)
+    labels, of_factors = (tuple(map(np.asarray, of)) for of in regions(wiring))
+    ranked = _best_two(_scores_by_region(problem, decoded.states, labels, of_factors))
+    states = _states_of(decoded.states, labels, ranked if climbing else ranked[:1])
+    chosen = ranked[0]
+    if climbing:
+        states = climb(problem, states)
+        winner = _scores_by_region(problem, states, labels, of_factors).argmax(0)
+        chosen = ranked[winner, np.arange(len(winner))]
+        states = _states_of(states, labels, winner[None])
+    # All restarts but the first ran on shaken evidence: margins are those of the true one.
+    with jax.enable_x64(problem.evidence[0].dtype == np.float64):
+        which = tuple(chosen[mine].astype(np.int32) for mine in of_factors)
+        beliefs = beliefs_of_restarts(wiring, problem.evidence, messages, which)
+    own = tuple(margins([np.asarray(belief)[None] for belief in beliefs]))
+    score = evaluate.score(problem.compiled, problem.scores, states)[0]
+    return _Answer(_Decoded(states, own, score), converged, iterations)
 
-    own = decoded.margins
-    if len(decoded.score) > 1:
-        # All restarts but the first ran on shaken evidence: margins are those of the true one.
-        with jax.enable_x64(problem.evidence[0].dtype == np.float64):
-            beliefs = beliefs_of_restart(
-                problem.compiled.wiring, problem.evidence, messages, best.astype(np.int32)
-            )
-        own = tuple(margins([np.asarray(belief)[None] for belief in beliefs]))
-    return _Answer(
-        _Decoded(
-            tuple(take(values, kind) for kind, values in enumerate(decoded.states)),
-            own,
-            decoded.score[best, graphs][None],
-        ),
-        np.asarray(info.converged)[best, graphs],
-        np.asarray(info.iterations)[best, graphs],
+
+def _states_of(states: HostStore, labels: HostStore, restarts: np.ndarray) -> HostStore:
+    """The states of the restarts that are named, ``(choices, regions)``, for every region."""
+    return tuple(
+        values[restarts[:, label], np.arange(values.shape[1])]
+        for values, label in zip(states, labels, strict=True)
     )
+
+
+def _best_two(scores: np.ndarray) -> np.ndarray:
+    """The best restart of each region and the next that is not as good, if there is one."""
+    first = scores.argmax(0)
+    best = np.take_along_axis(scores, first[None], 0)
+    with np.errstate(invalid="ignore"):
+        others = np.where(best - scores > 1e-9, scores, -np.inf)
+    second = np.where(np.isfinite(others).any(0), others.argmax(0), first)
+    return np.stack([first, second])
+
+
+def _scores_by_region(
+    problem: Problem, states: HostStore, labels: HostStore, of_factors: HostStore
+) -> np.ndarray:
+    """The score of every restart in every region, which all begin with a variable's number."""
+    restarts = len(states[0])
+    count = sum(map(len, labels)) + 1
+    row = count * np.arange(restarts)[:, None]
+    total = np.zeros(restarts * count)
+    for mine, scores, label in zip(states, problem.scores, labels, strict=True):
+        values = scores[np.arange(len(scores)), mine]
+        total += np.bincount((row + label).ravel(), values.ravel(), len(total))
+    by_factor = evaluate.score(problem.compiled, problem.scores, states)[1]
+    for values, label in zip(by_factor, of_factors, strict=True):
+        total += np.bincount((row + label).ravel(), values.ravel(), len(total))
+    return total.reshape(restarts, count)
 
 
 def _repaired(

@@ -7,7 +7,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-METHODS = ("auto", "exact", "max-product", "toulbar2")
+METHODS = ("auto", "exact", "quick", "max-product", "toulbar2")
 
 _CHOICES = {
     "method": METHODS,
@@ -26,7 +26,7 @@ _NOT_NEGATIVE += ("bound_seconds",)
 class Options:
     """Settings of ``solve``; the defaults are the paper's where it names them."""
 
-    method: str = "auto"  # or "exact", "max-product", "toulbar2": see ``solve``
+    method: str = "auto"  # or "exact", "quick", "max-product", "toulbar2": see ``solve``
     largest_table: int = 1 << 20  # entries that exact methods may give a table; 2^20 take 8 MB
     seconds: float | int = 10.0  # that toulbar2 gets, where it is installed
     iterations: int = 200  # rounded up to a multiple of 5, but for sweeps
@@ -41,6 +41,7 @@ class Options:
     decoding: str = "belief"  # or "mutual", or "in order" for schedule="sweeps"
     precision: str = "single"  # or "double"
     repair: bool = True
+    climb: bool = False  # flip and swap binary variables while that raises the score
     bound: bool = False
     bound_steps: int = 500  # looks at the bound at most; each follows 10 pairs of passes
     bound_seconds: float | int = 3600.0  # that the descent of the bound may take

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mam.factors import Ragged
 from mam.graph import FactorGraph, Scores, VariableGroup
 from mam.infer.components import number_components
 from mam.infer.known import Known
@@ -39,14 +40,24 @@ def leftovers(found: Known, scores: tuple[Scores, ...], whole: bool = False) -> 
         place[union.states == n] = np.arange(len(known[n]))
     for some in scores:
         known[some.values.shape[1]][place[some.variables]] = some.values
-    owner = union.instance
+    owner, scopes = union.instance, [group.factors.scopes() for group in union.sets]
+    # Every factor with an open variable belongs to one component.
+    owners = [_owner(some, label, ~solved) for some in scopes]
+    in_order = free[np.argsort(label[free], kind="stable")]
+    ends = np.cumsum(np.bincount(label[free]))[:-1]
     result = []
-    for one in range(int(label[free].max()) + 1):
-        mine = free[label[free] == one]
-        taken = np.zeros(len(union.states), bool)
-        taken[mine] = True
-        result.append(_rest(found, taken, int(owner[mine[0]]), known, place))
+    for one, mine in enumerate(np.split(in_order, ends)):
+        rows = [np.flatnonzero(own == one) for own in owners]
+        result.append(_rest(found, mine, rows, scopes, int(owner[mine[0]]), known, place))
     return result
+
+
+def _owner(scopes: Ragged, label: np.ndarray, open_: np.ndarray) -> np.ndarray:
+    """The component of each factor, -1 where nothing of it is left over."""
+    owner = np.full(len(scopes), -1)
+    mine = open_[scopes.values]
+    owner[scopes.row_of_value[mine]] = label[scopes.values[mine]]
+    return owner
 
 
 def _by_graph(found: Known) -> np.ndarray:
@@ -72,20 +83,19 @@ def _joined(found: Known) -> np.ndarray:
 
 def _rest(
     found: Known,
-    taken: np.ndarray,
+    mine: np.ndarray,
+    chosen: list[np.ndarray],
+    scopes: list[Ragged],
     owner: int,
     known: dict[int, np.ndarray],
     place: np.ndarray,
 ) -> Rest:
     union = found.union
-    chosen, needed = [], taken.copy()
-    for group in union.sets:
-        scopes = group.factors.scopes()
-        rows = np.unique(scopes.row_of_value[taken[scopes.values]])
-        chosen.append(rows)
-        needed[scopes.take(rows).values] = True
-    variables = np.flatnonzero(needed)
+    needed = [some.take(rows).values for some, rows in zip(scopes, chosen, strict=True)]
+    variables = np.unique(np.concatenate([mine, *needed]))
     variables = variables[np.argsort(union.states[variables], kind="stable")]
+    taken = np.zeros(len(union.states), bool)
+    taken[mine] = True
     number = np.full(len(union.states), -1)
     number[variables] = np.arange(len(variables))
     states = union.states[variables]

@@ -150,14 +150,19 @@ def go_on(
 
 
 @jax.jit
-def beliefs_of_restart(wiring: Wiring, evidence: Store, messages: Store, best: Array) -> Store:
-    """Return the beliefs that the messages of each graph's chosen restart give."""
-
-    def choose(port: PortWiring, *restarts: Array) -> Array:
-        which = best.at[port.instance].get(mode="fill", fill_value=0)
-        return jnp.stack(restarts)[which, jnp.arange(len(which))]
-
+def beliefs_of_restarts(
+    wiring: Wiring, evidence: Store, messages: Store, best: tuple[Array, ...]
+) -> Store:
+    """Return the beliefs that messages give, each factor's being those of the restart it names."""
     count = messages[0].shape[0]
     ports = [passing.at_ports(wiring, tuple(store[r] for store in messages)) for r in range(count)]
-    chosen = passing.map_ports(wiring, choose, *ports)
+    which = tuple(
+        tuple(values if (home := block.home(p)) is None else values[home] for p in range(len(some)))
+        for block, some, values in zip(wiring.blocks, wiring.ports, best, strict=True)
+    )
+
+    def choose(port: PortWiring, which: Array, *restarts: Array) -> Array:
+        return jnp.stack(restarts)[which, jnp.arange(len(which))]
+
+    chosen = passing.map_ports(wiring, choose, which, *ports)
     return passing.beliefs(wiring, evidence, passing.to_store(wiring, chosen, messages[0].dtype))

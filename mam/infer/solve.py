@@ -7,13 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from mam.core.growing import GrowingSizes
 from mam.core.memory import TooLarge
 from mam.core.programs import forget_old_programs
-from mam.graph import CompiledGraph, FactorGraph, GraphUnion, Scores, compile_graphs, union_scores
+from mam.graph import (
+    CompiledGraph,
+    FactorGraph,
+    GraphUnion,
+    Scores,
+    compile_graphs,
+    compile_growing,
+    union_scores,
+)
 from mam.graph.evidence import Evidence
 from mam.infer.assemble import assembled
 from mam.infer.eliminate import eliminate
 from mam.infer.hard import EASY, solve_rest
+from mam.infer.listing import list_small
 from mam.infer.maxproduct import max_product
 from mam.infer.options import Options
 from mam.infer.problem import graphs_of
@@ -36,6 +46,7 @@ def solve(
     evidence: Evidence | Sequence[Evidence] | None = None,
     options: Options | None = None,
     order: Order = None,
+    sizes: GrowingSizes | None = None,
     **changes: Any,
 ) -> Any:
     """Find a best assignment: a ``Solution``, or a list of them for a batch of graphs.
@@ -50,11 +61,16 @@ def solve(
       what is still open to toulbar2 for the rest of its time;
     - "exact": elimination alone; ``TooLarge``, a ``ValueError``, if something is left over;
     - "toulbar2": elimination and toulbar2;
+    - "quick": small components by listing all their states, where their factors allow it (``AnyOf``
+      and ``Choice``), and max-product for the others;
     - "max-product": messages alone, on the whole graph.
 
     With ``schedule="sweeps"`` messages go along an order of the variables: ``order`` has one number
     for each variable of the graph, or is a list of such arrays for a batch. By default a graph is
     walked through from its first variable.
+
+    ``sizes`` are those of the arrays of earlier calls, for a stream of graphs of which few shapes
+    are to be compiled; they have no part in any answer, and only "quick" heeds them.
 
     >>> from mam.factors import Pairwise
     >>> from mam.graph import GraphBuilder
@@ -73,6 +89,8 @@ def solve(
     orders = _orders(graphs_of(graph), order, single, chosen)
     if chosen.method == "max-product" or _messages_alone(graphs, evidence, chosen):
         found = max_product(graphs, evidence, chosen, orders)
+    elif chosen.method == "quick":
+        found = _quickly(graphs, evidence, chosen, sizes)
     elif isinstance(graphs, CompiledGraph):
         found = _compiled(graphs, evidence, chosen, orders)
     else:
@@ -111,6 +129,24 @@ def _edges(graphs: CompiledGraph | tuple[FactorGraph, ...]) -> int:
     if isinstance(graphs, CompiledGraph):
         return graphs.edges
     return sum(graph.edges for graph in graphs)
+
+
+def _quickly(
+    graphs: CompiledGraph | tuple[FactorGraph, ...],
+    evidence: Evidence | Sequence[Evidence] | None,
+    options: Options,
+    sizes: GrowingSizes | None,
+) -> list[Solution]:
+    union = graphs.union if isinstance(graphs, CompiledGraph) else GraphUnion.of(graphs)
+    scores = union_scores(union, evidence)
+    known = list_small(union, scores, options.largest_table)
+    rest = leftovers(known, scores)
+    if not rest:
+        return assembled(known, scores, [], [])
+    some = [one.graph for one in rest]
+    wired = compile_graphs(some) if sizes is None else compile_growing(some, sizes)
+    answers = max_product(wired, [one.evidence for one in rest], options)
+    return assembled(known, scores, rest, answers)
 
 
 def _by_components(

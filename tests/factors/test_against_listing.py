@@ -12,7 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mam.factors import And, Choice, Factors, Or, Pairwise, Pattern, PatternSet, Table, Window
+from mam.factors import (
+    And,
+    AnyOf,
+    Choice,
+    Factors,
+    Or,
+    Pairwise,
+    Pattern,
+    PatternSet,
+    Table,
+    Window,
+)
 from mam.factors.limits import limit
 from mam.factors.network import NetworkBuilder, demand
 from mam.factors.patterns import SparsePatterns
@@ -57,6 +68,16 @@ def and_case(count: int) -> Case:
 def choice_case(counts: list[int], optional: bool | list[bool] = False) -> Case:
     factors = Choice.of(numbered(counts), optional=optional)
     return Case([2] * sum(counts), 0, lambda _: factors)
+
+
+def any_of_case(counts: list[int], shared: bool = False) -> Case:
+    shape = (2,) if shared else (len(counts), 2)
+
+    def make(values: np.ndarray) -> Factors:
+        none, some = values.reshape(shape).T
+        return AnyOf.of(numbered(counts), some, none)
+
+    return Case([2] * sum(counts), int(np.prod(shape)), make)
 
 
 def pairwise_case(shape: tuple[int, int], count: int, shared: bool) -> Case:
@@ -109,7 +130,7 @@ KINDS = {
     "or": [
         or_case([2, 1, 5], 0.07, 0.0019),
         or_case([0, 3], 0.0, 0.0),
-        or_case([4], 0.45, 0.0),
+        or_case([4, 1], 0.45, 0.0),
         or_case([1, 0, 6], 0.0, 0.05),
     ],
     "and": [and_case(1), and_case(3)],
@@ -117,6 +138,11 @@ KINDS = {
         choice_case([1, 2, 6]),
         choice_case([0, 1, 3], optional=True),
         choice_case([2, 0, 5], optional=[False, True, True]),
+    ],
+    "any of": [
+        any_of_case([1, 2, 5]),
+        any_of_case([3, 0, 1], shared=True),
+        any_of_case([7]),
     ],
     "pairwise": [
         pairwise_case((2, 2), 3, True),

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from mam.factors import And, Choice, Or, Pairwise, Pattern, PatternSet, Ragged, Table, Window
+from mam.factors import And, AnyOf, Choice, Or, Pairwise, Pattern, PatternSet, Ragged, Table, Window
 from mam.graph import GraphBuilder, compile_graphs
 
 
@@ -99,6 +99,10 @@ def test_labels_and_numbers() -> None:
         (lambda: Choice.of([[0], [1]], optional=[True]), "1 values of optional for 2 lists"),
         (lambda: Choice.of([[0]], optional=np.array([2])), "True or False"),
         (lambda: three().add("f", Choice.of([[0, 1]])), "variable 0 of a choice has 3 states"),
+        (lambda: AnyOf.of([0, 1]), "list of lists"),
+        (lambda: AnyOf.of([[0], [1]], [0.0, 1.0, 2.0]), r"shape \(3,\) for 2 lists"),
+        (lambda: AnyOf.of([[0]], np.inf), "below"),
+        (lambda: three().add("f", AnyOf.of([[0, 1]])), "variable 0 of an AnyOf has 3 states"),
         (lambda: Window.of([[0, 1]], grid=(0, 3), radius=1), "grid"),
         (lambda: Window.of([[0, 1]], grid=(3, 3), radius=-1), "negative"),
         (lambda: chain(2).add("f", Window.of([[0, 1]], grid=(3, 3), radius=1)), "needs 9"),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mam.factors import And, Choice, Or, Pairwise, Pattern, PatternSet, Table, Window
+from mam.factors import And, AnyOf, Choice, Or, Pairwise, Pattern, PatternSet, Table, Window
 from mam.graph import FactorGraph, GraphBuilder
 from mam.models import MarkovAttentionModel, PartKind, part_attention_model
 
@@ -114,6 +114,8 @@ def medley(rng: np.random.Generator) -> tuple[FactorGraph, dict]:
     if rng.random() < 0.5:
         lists, optional = [pick[1:5], pick[6:8]], bool(rng.random() < 0.5)
         builder.add("choice", Choice.of(lists, optional=optional))
+    if rng.random() < 0.5:
+        builder.add("any", AnyOf.of([pick[:3], pick[2:8], pick[5:6]], _holed(rng, (3,)), 0.3))
     if rng.random() < 0.5:
         builder.add("window", Window.of([spot], grid=(2, 2), radius=int(rng.integers(2))))
     pairs = [[rng.choice(bit), rng.choice(three)] for _ in range(rng.integers(4))]

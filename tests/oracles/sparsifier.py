@@ -1,11 +1,8 @@
 """The score and the exact optimum of a sparsifier, apart from the code that is tested."""
 
-from dataclasses import replace
-
 import numpy as np
-import scipy.sparse as sp
 
-from mam.vision.parts.formal import CoverProgram, cover_program, sparsifier_model
+from mam.vision.parts.formal import cover_program, sparsifier_model
 from mam.vision.parts.masks import Parts
 from mam.vision.parts.sparsifier import Placements
 
@@ -36,23 +33,5 @@ def exact_optimum(
     unknown: np.ndarray | None = None,
 ) -> tuple[float, bool]:
     """The best score over all sets of candidates by branch and bound, and whether it is proven."""
-    model = sparsifier_model(image, parts, pruning, unknown)
-    program = cover_program(model)
-    if exclusive and program.parts:
-        program = _one_a_place(
-            program, np.stack([model.candidates.row, model.candidates.column], 1)
-        )
-    return program.solve(whole=True, seconds=seconds)
-
-
-def _one_a_place(program: CoverProgram, place: np.ndarray) -> CoverProgram:
-    """At most one part a position: x_1 + ... + x_n - z <= 0 with one more variable z <= 1 each."""
-    _, where = np.unique(place, axis=0, return_inverse=True)
-    groups = int(where.max()) + 1
-    parts = np.arange(program.parts)
-    one = sp.csr_matrix(
-        (np.ones(program.parts), (where.ravel(), parts)), (groups, len(program.value))
-    )
-    more = sp.hstack([program.rules, sp.csr_matrix((program.rules.shape[0], groups))])
-    rules = sp.vstack([more, sp.hstack([one, -sp.identity(groups)])]).tocsr()
-    return replace(program, value=np.append(program.value, np.zeros(groups)), rules=rules)
+    model = sparsifier_model(image, parts, pruning, unknown, exclusive)
+    return cover_program(model).solve(whole=True, seconds=seconds)

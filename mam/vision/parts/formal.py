@@ -1,7 +1,7 @@
 """The sparsifier written down as a factor graph: for certificates, exporters and oracles."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,19 +9,19 @@ from jaxtyping import Bool, Float, Int
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from mam.core.growing import GrowingSizes
-from mam.factors import Or, Ragged
-from mam.graph import FactorGraph, GraphBuilder
+from mam.factors import Ragged
+from mam.graph import FactorGraph
 from mam.vision.images.binary import as_states, padded_batches
 from mam.vision.parts.candidates import Candidates, find_candidates
+from mam.vision.parts.cover import cover_graph, cover_of
 from mam.vision.parts.masks import Parts
 
 
 @dataclass(frozen=True, eq=False)
 class SparsifierModel:
-    """A graph with the variables "part" and "pixel", its evidence, and what each part variable is.
+    """A graph with the variables "part", its evidence, and what each of them is.
 
-    Pixels are observed: their OR is hard, and the noise is the evidence of the pixel. So the score
-    is that of ``Sparsifier``, 0 for the empty explanation.
+    It is the graph that ``Sparsifier`` solves piece by piece: 0 is the score of no explanation.
     """
 
     graph: FactorGraph
@@ -34,8 +34,9 @@ def sparsifier_model(
     parts: Parts,
     pruning: str = "safe",
     unknown: Bool[np.ndarray, "rows cols"] | None = None,
+    exclusive: bool = True,
 ) -> SparsifierModel:
-    """Write down the sparsifier of one image; pixels that are ``unknown`` have no evidence.
+    """Write down the sparsifier of one image; pixels that are ``unknown`` count nothing.
 
     >>> model = sparsifier_model(np.ones((1, 5), bool), Parts(np.ones((1, 3, 3), bool)))
     >>> model.graph.states.size  # no placement covers 4 pixels, the least that pays for one
@@ -47,28 +48,21 @@ def sparsifier_model(
     count = int(np.sum(np.asarray(listed.image) == 0))
     kind, row, column = (np.asarray(v)[:count] for v in (listed.type, listed.row, listed.column))
     candidates = Candidates(np.zeros(count, np.int32), row, column, kind)
-    places, parents = covering(candidates, parts, image.shape)
-    builder = GraphBuilder()
-    builder.variables("part", count)
-    builder.add("explained", Or.of(parents, builder.variables("pixel", len(places))))
-    values = np.array([-parts.noise.loss, 0.0, parts.noise.gain])
-    evidence = {
-        "part": np.full(count, parts.noise.prior),
-        "pixel": values[states.ravel()[places] + 1],
-    }
-    return SparsifierModel(builder.build(), evidence, candidates)
+    graph, evidence = cover_graph(cover_of(candidates, [states], parts), parts.noise, exclusive)
+    return SparsifierModel(graph, evidence, candidates)
 
 
 @dataclass(frozen=True, eq=False)
 class CoverProgram:
-    """The model as a linear program over parts x and pixels z: maximise value, rules (x, z) <= 0.
+    """A linear program over parts x and pixels z: maximise value, where rules (x, z) <= most.
 
-    An ON pixel is covered only where some part is, z <= sum x; an OFF pixel wherever one is,
-    z >= x.
+    A pixel that gains is covered only where some part is, z <= sum x; one that loses wherever one
+    is, z >= x. At most one part stands at a position.
     """
 
     value: Float[np.ndarray, " variables"]
     rules: Any  # a sparse matrix, (rules, variables)
+    most: Float[np.ndarray, " rules"]
     parts: int  # the first variables are the parts
 
     def solve(self, whole: bool = False, seconds: float = 600.0) -> tuple[float, bool]:
@@ -77,7 +71,7 @@ class CoverProgram:
             return 0.0, True
         found = milp(
             -self.value,
-            constraints=LinearConstraint(self.rules, -np.inf, 0.0),
+            constraints=LinearConstraint(self.rules, -np.inf, cast(Any, self.most)),
             bounds=Bounds(0, 1),
             integrality=np.where(np.arange(len(self.value)) < self.parts, int(whole), 0),
             options={"time_limit": seconds, "mip_rel_gap": 0.0},
@@ -87,22 +81,31 @@ class CoverProgram:
 
 def cover_program(model: SparsifierModel) -> CoverProgram:
     """Write the model as a linear program; its fractional maximum bounds every explanation."""
-    value = np.concatenate([model.evidence["part"], model.evidence["pixel"]])
-    parts, pixels = len(model.evidence["part"]), len(model.evidence["pixel"])
-    if parts == 0:
-        return CoverProgram(value, sp.csr_matrix((0, len(value))), 0)
-    [(_, ors)] = model.graph.factors
-    assert isinstance(ors, Or)
-    pixel, part = ors.parents.row_of_value, ors.parents.values
-    lit = model.evidence["pixel"] > 0
+    factors, parts = dict(model.graph.factors), len(model.evidence["part"])
+    if "pixel" not in factors:
+        return CoverProgram(model.evidence["part"], sp.csr_matrix((0, parts)), np.zeros(0), 0)
+    pixels = factors["pixel"]
+    weight = pixels.potentials[pixels.row, 1]
+    value = np.concatenate([model.evidence["part"], weight])
+    members = pixels.scopes()
+    pixel, part = members.row_of_value, members.values
+    lit = weight > 0
     on, off = lit[pixel], ~lit[pixel]
-    covers = sp.csr_matrix((np.ones(on.sum()), (pixel[on], part[on])), (pixels, parts))
-    needs = sp.hstack([-covers, sp.identity(pixels)]).tocsr()[lit]
+    covers = sp.csr_matrix((np.ones(on.sum()), (pixel[on], part[on])), (len(pixels), parts))
+    needs = sp.hstack([-covers, sp.identity(len(pixels))]).tocsr()[lit]
     rule = np.tile(np.arange(off.sum()), 2)
     column = np.concatenate([part[off], parts + pixel[off]])
     sign = np.where(np.arange(len(rule)) < off.sum(), 1.0, -1.0)
     forces = sp.csr_matrix((sign, (rule, column)), (int(off.sum()), len(value)))
-    return CoverProgram(value, sp.vstack([needs, forces]).tocsr(), parts)
+    rules, most = [needs, forces], [np.zeros(needs.shape[0] + int(off.sum()))]
+    if "one" in factors:
+        some = factors["one"].scopes()
+        ones = np.ones(len(some.values))
+        rules.append(
+            sp.csr_matrix((ones, (some.row_of_value, some.values)), (len(some), len(value)))
+        )
+        most.append(np.ones(len(some)))
+    return CoverProgram(value, sp.vstack(rules).tocsr(), np.concatenate(most), parts)
 
 
 def covering(

@@ -7,14 +7,16 @@ A set :math:`S` of placements has the score
 
 the log likelihood of the image against that of no placement at all (:math:`g_p` in
 ``mam.vision.parts.masks``). Its maximum is the best assignment of the noisy-OR model of the paper,
-"Symbol grounding with the sparsifier"; ``sparsifier_model`` writes that model down in full.
+"Symbol grounding with the sparsifier". The images are cut into pieces (``pieces.py``), and every
+distinct piece is a graph (``cover.py``) that ``mam.infer.solve`` answers.
 """
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import numpy as np
@@ -23,19 +25,19 @@ from jaxtyping import Bool, Float, Int, Int8
 from mam.core.estimator import Estimator
 from mam.core.growing import GrowingSizes
 from mam.core.programs import forget_old_programs
-from mam.infer.restarts import seeds
+from mam.infer import Options
 from mam.vision.images.binary import Images, as_binary, as_states, padded_batches
 from mam.vision.parts.candidates import PRUNING, Candidates, Pruned, prune
-from mam.vision.parts.cover import Edges, find_edges, rectangle_shapes
-from mam.vision.parts.explain import Explanation, Rates, explain_edges
+from mam.vision.parts.cover import Cover, cover_of
+from mam.vision.parts.explain import LARGEST_TABLE, Explainer, Explanation
 from mam.vision.parts.formal import cover_program, sparsifier_model
 from mam.vision.parts.masks import Noise, Parts
 
 # Images a device works on at once: an accelerator wants many, a core works best in its cache.
 _BATCH_ON_ACCELERATOR = 64
-_USUAL = 2.0  # a batch with more candidates than this times the median is crowded
-_TOGETHER = 128  # batches that are explained in stages, in arrays of the same sizes
+_TOGETHER = 64  # batches whose distinct pieces are solved at once
 
+Item = TypeVar("Item")
 # Numbers of the images, their states in one array, their own sizes: see padded_batches.
 Batch = tuple[np.ndarray, Int8[np.ndarray, "_ _ _"], Int[np.ndarray, "_ 2"]]
 
@@ -50,7 +52,8 @@ class Placements:
     margin: Float[np.ndarray, " placements"]  # what max-product believes that leaving it out costs
     shape: tuple[int, int]  # of the image
     score: float  # log likelihood with the prior, against no placements
-    bound: float | None = None  # no explanation scores higher
+    bound: float | None = None  # no choice among the candidates scores higher
+    proof: str | None = None  # "exact": this one is the best of them; "bound": so says the bound
 
     def __len__(self) -> int:
         return len(self.type)
@@ -103,9 +106,8 @@ class Sparsifier(Estimator):
         self.bound = bound
         self.seed = seed
         self.max_candidates = max_candidates
-        # Sizes of the arrays used so far, for most images and for crowded ones; they have no part
-        # in any answer.
-        self._rooms = GrowingSizes(), GrowingSizes(spare=2.0)
+        # Sizes of the arrays of candidates and of pieces so far; they have no part in any answer.
+        self._sizes = GrowingSizes(), GrowingSizes(spare=0.25)
 
     def fit(self, images: Images | None = None, y: Any = None) -> "Sparsifier":
         """Do nothing: the parts are given. See ``learn_parts`` to learn them."""
@@ -120,18 +122,23 @@ class Sparsifier(Estimator):
         """
         parts, states = self._checked(), self._states(images, unknown)
         forget_old_programs()
-        found: list[Placements | None] = [None] * len(states)
         size = 1 if jax.default_backend() == "cpu" else _BATCH_ON_ACCELERATOR
         batches = list(padded_batches(states, size, blank=np.int8(0)))
         # The fullest first: arrays of its sizes hold most of the others.
         batches.sort(key=lambda batch: -np.count_nonzero(batch[1] > 0))
-        # Two at a time: one image keeps a core busy, and a device never waits for the host.
+        explainer = Explainer(parts.noise, self._options(), self.exclusive, self._sizes[1])
+        found: dict[int, Placements] = {}
         with ThreadPoolExecutor(2) as pool:
-            for start in range(0, len(batches), _TOGETHER):
-                for numbers, answers in self._explained(batches[start:][:_TOGETHER], parts, pool):
-                    for number, answer in zip(numbers, answers, strict=False):
-                        found[number] = answer
-        answers = [answer for answer in found if answer is not None]
+            for some in _by(self._pruned(batches, parts, pool), _TOGETHER):
+                listed = _merged(some)
+                numbers = np.unique(np.concatenate([batch[0] for batch, _ in some]))
+                mine = replace(listed, image=np.searchsorted(numbers, listed.image))
+                cover = cover_of(mine, [states[number] for number in numbers], parts)
+                answers = _placements(
+                    cover, explainer.explain(cover), [states[n] for n in numbers], parts.noise
+                )
+                found |= zip(numbers.tolist(), answers, strict=True)
+        answers = [found[number] for number in range(len(states))]
         return self._bounded(states, answers, parts) if self.bound else answers
 
     def fit_transform(self, images: Images, y: Any = None) -> list[Placements]:
@@ -170,68 +177,35 @@ class Sparsifier(Estimator):
             raise ValueError(f"damping must lie in [0, 1), not {self.damping}")
         return self.parts if isinstance(self.parts, Parts) else Parts.load(self.parts)
 
-    def _explained(
+    def _options(self) -> Options:
+        return Options(
+            method="quick",
+            largest_table=LARGEST_TABLE,
+            restarts=self.restarts,
+            iterations=self.iterations,
+            damping=self.damping,
+            jitter=self.jitter,
+            seed=self.seed,
+            repair=False,
+            climb=True,
+        )
+
+    def _pruned(
         self, batches: list[Batch], parts: Parts, pool: ThreadPoolExecutor
-    ) -> Iterator[tuple[np.ndarray, list[Placements]]]:
-        """Explain several batches; the few with many candidates do not slow down the others."""
-        usual, large = self._rooms
+    ) -> Iterator[tuple[Batch, Candidates]]:
+        """List the candidates of all batches, two batches at a time, ahead of what is wanted."""
 
-        def pruned_of(batch: Batch) -> Pruned:
-            return prune(batch[1], batch[2], parts, self.pruning, usual)
+        def listed(batch: Batch) -> Candidates:
+            pruned = prune(batch[1], batch[2], parts, self.pruning, self._sizes[0])
+            self._refuse_too_many(pruned, batch[0])
+            found, kept = jax.device_get((pruned.found, pruned.kept))
+            which = np.flatnonzero(kept)
+            row, column, kind = (v[which] for v in (found.row, found.column, found.type))
+            return Candidates(batch[0][found.image[which]], row, column, kind)
 
-        pruned = [pruned_of(batches[0]), *pool.map(pruned_of, batches[1:])]
-        for batch, some in zip(batches, pruned, strict=True):
-            self._refuse_too_many(some, batch[0])
-        most = _USUAL * np.median([one.count for one in pruned])
-        both = list(zip(batches, pruned, strict=True))
-        yield from self._decided([one for one in both if one[1].count <= most], parts, usual, pool)
-        yield from self._decided([one for one in both if one[1].count > most], parts, large, pool)
-
-    def _decided(
-        self,
-        some: list[tuple[Batch, Pruned]],
-        parts: Parts,
-        room: GrowingSizes,
-        pool: ThreadPoolExecutor,
-    ) -> Iterator[tuple[np.ndarray, list[Placements]]]:
-        """Decide batches in stages: arrays get the size that the largest needs."""
-        if not some:
-            return
-        batches, pruned = zip(*some, strict=True)
-        capacity = room.fit("all", max(one.count for one in pruned))
-        listed = list(
-            pool.map(lambda b, p: find_edges(b[1], b[2], p, parts, capacity), batches, pruned)
-        )
-        shapes = rectangle_shapes([counts for _, _, counts in listed], room)
-
-        def decide(batch: Batch, found: tuple[Candidates, Edges, list[int]]) -> list[Placements]:
-            numbers, _, sizes = batch
-            candidates, edges, _ = found
-            answer = self._chosen(candidates, edges, sizes, parts, shapes)
-            listed, answer = jax.device_get((candidates, answer))
-            return _placements(listed, answer, sizes[: len(numbers)], parts.noise)
-
-        answers = pool.map(decide, batches, listed)
-        yield from ((batch[0], answer) for batch, answer in zip(batches, answers, strict=True))
-
-    def _chosen(
-        self,
-        candidates: Candidates,
-        edges: Edges,
-        sizes: Int[np.ndarray, "images 2"],
-        parts: Parts,
-        shapes: tuple[tuple[int, int], ...],
-    ) -> Explanation:
-        noise = parts.noise
-        rates = (noise.gain, noise.loss, noise.prior, self.damping, self.jitter)
-        return explain_edges(
-            candidates,
-            edges,
-            sizes.astype(np.int32),
-            Rates(*(np.float32(rate) for rate in rates)),
-            seeds(self.seed, self.restarts),
-            (len(parts), shapes, self.iterations, self.exclusive),
-        )
+        if batches:
+            yield batches[0], listed(batches[0])  # alone: it compiles
+            yield from zip(batches[1:], pool.map(listed, batches[1:]), strict=True)
 
     def _refuse_too_many(self, pruned: Pruned, numbers: np.ndarray) -> None:
         if pruned.count <= self.max_candidates:
@@ -252,27 +226,62 @@ class Sparsifier(Estimator):
         """Bound each optimum by the linear program of the full model."""
         bounded = []
         for state, answer in zip(states, answers, strict=True):
-            limit, _ = cover_program(sparsifier_model(state > 0, parts, unknown=state == 0)).solve()
+            model = sparsifier_model(state > 0, parts, unknown=state == 0, exclusive=False)
+            limit, _ = cover_program(model).solve()
             # The program is solved to about 1e-7 of its value.
             limit = max(limit * (1 + 1e-6), answer.score)
-            bounded.append(replace(answer, bound=limit))
+            tight = limit - answer.score <= 1e-5
+            proof = answer.proof or ("bound" if tight else None)
+            bounded.append(replace(answer, bound=limit, proof=proof))
         return bounded
 
 
+def _by(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
+    while some := list(islice(items, count)):
+        yield some
+
+
+def _merged(some: list[tuple[Batch, Candidates]]) -> Candidates:
+    """The candidates of several batches, sorted by image; each batch is sorted."""
+    listed = [one for _, one in some]
+    image = np.concatenate([one.image for one in listed])
+    order = np.argsort(image, kind="stable")
+    row, column, kind = (
+        np.concatenate([getattr(one, name) for one in listed])[order]
+        for name in ("row", "column", "type")
+    )
+    return Candidates(image[order], row, column, kind)
+
+
 def _placements(
-    listed: Candidates, answer: Explanation, sizes: Int[np.ndarray, "images 2"], noise: Noise
+    cover: Cover, answer: Explanation, states: list[np.ndarray], noise: Noise
 ) -> list[Placements]:
-    """Cut the answer into images; candidates are sorted by image."""
+    """Cut the answer into images."""
+    listed = cover.candidates
     chosen = np.flatnonzero(answer.chosen)
-    borders = np.searchsorted(listed.image[chosen], np.arange(len(sizes) + 1))
+    borders = np.searchsorted(listed.image[chosen], np.arange(len(states) + 1))
+    lit, dark = _covered(cover.take(chosen), len(states))
+    parts = np.diff(borders)
+    score = noise.gain * lit - noise.loss * dark + noise.prior * parts
+    proved = np.bincount(listed.image[~answer.proved], minlength=len(states)) == 0
     found = []
-    for image, (rows, cols) in enumerate(sizes.tolist()):
+    for image, state in enumerate(states):
         own = chosen[borders[image] : borders[image + 1]]
-        lit, dark, parts = (int(n[image]) for n in (answer.lit, answer.dark, answer.parts))
-        score = noise.gain * lit - noise.loss * dark + noise.prior * parts
         where = listed.type[own], listed.row[own], listed.column[own]
-        found.append(Placements(*where, np.maximum(answer.belief[own], 0.0), (rows, cols), score))
+        total = float(score[image])
+        proof = {"bound": total, "proof": "exact"} if proved[image] else {}
+        found.append(Placements(*where, answer.margin[own], state.shape, total, **proof))
     return found
+
+
+def _covered(cover: Cover, images: int) -> tuple[np.ndarray, np.ndarray]:
+    """How many ON and OFF pixels of each image the candidates cover."""
+    known = cover.states != 0
+    image = np.broadcast_to(cover.candidates.image[:, None], known.shape)[known]
+    _, first = np.unique(cover.pixels[known], return_index=True)
+    state = cover.states[known][first]
+    lit, dark = (np.bincount(image[first][state == sign], minlength=images) for sign in (1, -1))
+    return lit, dark
 
 
 def draw_placements(placements: Placements, parts: Parts) -> Bool[np.ndarray, "rows cols"]:

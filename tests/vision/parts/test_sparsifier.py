@@ -1,23 +1,17 @@
 """The sparsifier against the definition, the exact optimum and the generic engine."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mam.core.growing import GrowingSizes
 from mam.infer import enumerate_exactly, solve
-from mam.infer.loop import run_fixed
-from mam.infer.messages import BeliefPropagation
-from mam.infer.problem import Problem
+from mam.infer.restarts import _propagate
 from mam.vision.images.binary import as_states
-from mam.vision.parts.candidates import prune
-from mam.vision.parts.cover import build_cover
-from mam.vision.parts.explain import CoverPropagation, Rates, explain_edges
+from mam.vision.parts.cover import cover_of
 from mam.vision.parts.formal import sparsifier_model
 from mam.vision.parts.masks import Noise, Parts
+from mam.vision.parts.pieces import pieces_of
 from mam.vision.parts.sparsifier import Sparsifier
 from tests.oracles.sparsifier import exact_optimum, score_of
 from tests.vision.pictures import contour, crop, drawn_disc, drawn_strokes, letter
@@ -80,10 +74,11 @@ def test_safe_pruning_keeps_the_optimum(scene: tuple[np.ndarray, Parts]) -> None
 def test_the_formal_model_scores_the_same() -> None:
     parts = Parts(drawn_strokes(4).masks, CHEAP)
     image = crop(contour(0), 12, 3)
-    model = sparsifier_model(image, parts, "strong")
-    exact = enumerate_exactly(model.graph, model.evidence)
-    best, _ = exact_optimum(image, parts, "strong", exclusive=False)
-    assert exact.score == pytest.approx(best, abs=1e-4)
+    for exclusive in (False, True):
+        model = sparsifier_model(image, parts, "strong", exclusive=exclusive)
+        exact = enumerate_exactly(model.graph, model.evidence)
+        [found] = Sparsifier(parts, exclusive=exclusive).transform([image])
+        assert found.score == pytest.approx(exact.score, abs=1e-4)
 
 
 @pytest.mark.parametrize("row", range(4))
@@ -122,28 +117,39 @@ def test_a_hundred_crops() -> None:
     assert all(kept)
 
 
-def test_messages_are_those_of_the_generic_engine() -> None:
-    """The short form of the OR messages, on the wiring of the device, against the engine."""
-    parts, image = drawn_strokes(6), crop(contour(1), 24, 5)
-    model = sparsifier_model(image, parts, "strong")
-    noise = parts.noise
-    problem = Problem.of(model.graph, model.evidence, np.float32)
-    wiring = problem.compiled.wiring
-    as_arrays = jax.tree.map(jnp.asarray, (problem.potentials, problem.evidence))
-    rest = jax.random.key(0), jnp.float32(0.5), jnp.float32(0)
-    engine = BeliefPropagation.of(wiring, *as_arrays, *rest)
-    still = tuple(jnp.zeros(size, jnp.float32) for size in wiring.store_sizes)
-    generic = engine.beliefs(run_fixed(engine, still, 7))
-    wanted = problem.compiled.gather([np.asarray(values) for values in generic])
-    sizes = np.array([image.shape], np.int32)
-    pruned = prune(as_states(image)[None], sizes, parts, "strong", GrowingSizes())
-    cover = build_cover(as_states(image)[None], sizes, pruned, parts, GrowingSizes())
-    rates = Rates(*(np.float32(v) for v in (noise.gain, noise.loss, noise.prior, 0.5, 0.0)))
-    evidence = jnp.full((len(cover.image), 1), noise.prior, jnp.float32)
-    own = CoverPropagation(cover, rates, evidence)
-    belief = np.asarray(own.beliefs(run_fixed(own, own.init(), 7)))[:, 0]
-    count = len(model.evidence["part"])
-    np.testing.assert_allclose(belief[:count], wanted[:count], rtol=1e-4, atol=1e-3)
+def test_pieces_that_look_the_same_are_one() -> None:
+    """Two strokes a pixel apart touch and are two pieces; a shift makes no difference."""
+    bar = drawn_strokes(4)
+    image = np.zeros((40, 90), bool)
+    stroke = bar.masks[0]
+    side = len(stroke)
+    for row, col in [(3, 5), (20, 60), (25, 30)]:
+        image[row : row + side, col : col + side] |= stroke
+    states = as_states(image)
+    listed = sparsifier_model(image, bar, "strong").candidates
+    cover = cover_of(listed, [states], bar)
+    pieces = pieces_of(cover, exclusive=True)
+    assert len(pieces.like) == 3 and len(pieces.first) == 1
+    sizes = np.diff(pieces.start)
+    assert sizes.tolist() == [len(cover) // 3] * 3
+    image[3 + side // 2, 5] ^= True  # one pixel more or less, and they differ
+    listed = sparsifier_model(image, bar, "strong").candidates
+    changed = pieces_of(cover_of(listed, [as_states(image)], bar), exclusive=True)
+    assert len(changed.first) > 1
+
+
+def test_a_proof_holds() -> None:
+    parts, proved = drawn_strokes(6), 0
+    sparsifier = Sparsifier(parts)
+    for row in range(4):
+        image = crop(contour(row), 24, row)
+        [found] = sparsifier.transform([image])
+        if found.proof == "exact":
+            best, _ = exact_optimum(image, parts, "strong")
+            assert found.score == found.bound == pytest.approx(best, abs=1e-5)
+            assert found.gap == 0
+            proved += 1
+    assert proved
 
 
 def test_the_batch_makes_no_difference() -> None:
@@ -230,7 +236,7 @@ def test_parameters() -> None:
 
 def test_solve_on_the_formal_model_agrees() -> None:
     parts, image = Parts(drawn_strokes(4).masks, CHEAP), crop(contour(3), 14, 1)
-    model = sparsifier_model(image, parts, "strong")
+    model = sparsifier_model(image, parts, "strong", exclusive=False)
     generic = solve(model.graph, model.evidence, restarts=4, schedule="blocks")
     [found] = Sparsifier(parts, exclusive=False).transform([image])
     assert found.score >= generic.score - 1e-3
@@ -240,8 +246,8 @@ def test_images_of_many_sizes_share_their_compilations() -> None:
     parts = drawn_strokes(4)
     sparsifier = Sparsifier(parts)
     sparsifier.transform([crop(contour(0), 64, 5)])  # it has more strokes than the others
-    before = explain_edges._cache_size()
+    before = _propagate._cache_size()
     # Similarly crowded: an image with twice the usual candidates has arrays of its own.
     images = [crop(contour(row), side, row) for row, side in [(1, 25), (5, 33), (8, 40)]]
     assert len(sparsifier.transform(images)) == 3
-    assert explain_edges._cache_size() == before
+    assert _propagate._cache_size() == before
