@@ -3,13 +3,13 @@
 import numpy as np
 
 from bench.timing import seconds
+from mam.core.growing import GrowingSizes
 from mam.data import make_row, recipe
 from mam.factors import Pairwise
 from mam.graph import FactorGraph, GraphBuilder
 from mam.infer import solve
-from mam.vision.attend import attend_each, contour_model
-from mam.vision.candidates import Room
-from mam.vision.contours import ContourGrouper
+from mam.vision.curves.attend import attend_each, contour_model
+from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 
 
 def main(images: int = 32, times: int = 4) -> None:
@@ -17,7 +17,7 @@ def main(images: int = 32, times: int = 4) -> None:
     grouper = ContourGrouper.load("contours")
     pictures = [make_row(recipe("pathfinder", "hard", 3), i).clean for i in range(images)]
     groupings = grouper.predict(pictures) * times
-    potentials, room = grouper.potentials, Room()
+    potentials, room = grouper.potentials, GrowingSizes()
     presence = [np.full(len(found.strokes), potentials.presence) for found in groupings]
     links = [found.links for found in groupings]
     models = [contour_model(*one, potentials) for one in zip(links, presence, strict=True)]

@@ -9,11 +9,11 @@ import numpy as np
 from mam.data import PathfinderRow, make_row, recipe
 from mam.data.curves import CurvesConfig, make_curves
 from mam.tasks.pathfinder import predict
-from mam.vision.contours import ContourGrouper
-from mam.vision.curves import CurveGrouper
-from mam.vision.pairs import find_pairs
-from mam.vision.poses import find_poses
-from mam.vision.sparsify import Sparsifier
+from mam.vision.curves.strands.curve_grouper import CurveGrouper
+from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+from mam.vision.curves.strokes.poses import find_poses
+from mam.vision.curves.strokes.stroke_pairs import find_pairs
+from mam.vision.parts.sparsifier import Sparsifier
 
 
 def _rows(count: int) -> list[PathfinderRow]:

@@ -12,14 +12,14 @@ from mam.data.raster import disc
 from mam.factors import Padding, Window
 from mam.tasks import cabc
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.edges import elastic_edges
-from mam.vision.elastic.forward import forward, part_scores
+from mam.vision.elastic.letters.finder import ObjectFinder
+from mam.vision.elastic.letters.letter_forward import forward, part_scores
+from mam.vision.elastic.letters.letter_pairs import pair_scores
+from mam.vision.elastic.letters.letter_search import Library, SearchConfig
 from mam.vision.elastic.match import match, place_graphs
-from mam.vision.elastic.pairs import pair_scores
-from mam.vision.elastic.search import Library, SearchConfig
-from mam.vision.finder import ObjectFinder
-from mam.vision.greedy import greedy_cover
-from mam.vision.parts import CABC
+from mam.vision.elastic.springs import elastic_edges
+from mam.vision.parts.greedy import greedy_cover
+from mam.vision.parts.masks import CABC
 
 
 def main(rows: int = 60, graphs: int = 2000) -> None:

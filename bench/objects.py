@@ -5,11 +5,11 @@ import numpy as np
 
 from bench.timing import seconds
 from mam.data.objects import ObjectsConfig, make_objects
-from mam.vision.detector import ObjectDetector
-from mam.vision.edges import as_channels, find_edges
 from mam.vision.elastic.match import match, place_graphs
-from mam.vision.objects.evidence import evidence_of
-from mam.vision.objects.forward import try_all
+from mam.vision.elastic.photographs.detector import ObjectDetector
+from mam.vision.elastic.photographs.edge_evidence import evidence_of
+from mam.vision.elastic.photographs.object_forward import try_all
+from mam.vision.images.photo_edges import as_channels, find_edges
 
 _LARGE = ObjectsConfig(rows=480, cols=640, objects=1, size=(1.3, 1.5), clutter=(30, 40))
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from mam.data import AnyRow, PathfinderRow, rows_of
-from mam.vision.parts import Parts
-from mam.vision.sparsify import Placements, Sparsifier, draw_placements
-from mam.vision.training import binary_images
+from mam.vision.parts.masks import Parts
+from mam.vision.parts.sparsifier import Placements, Sparsifier, draw_placements
+from mam.vision.parts.training import binary_images
 
 NEAR = 1.0  # px
 ALIGNED = np.deg2rad(15)

@@ -6,12 +6,13 @@ import jax
 import numpy as np
 
 from bench.timing import seconds
+from mam.core.growing import GrowingSizes
 from mam.data import make_row, recipe
-from mam.vision.binary import as_states, padded_batches
-from mam.vision.candidates import Room, prune
-from mam.vision.cover import build_cover
-from mam.vision.parts import Parts
-from mam.vision.sparsify import Sparsifier
+from mam.vision.images.binary import as_states, padded_batches
+from mam.vision.parts.candidates import prune
+from mam.vision.parts.cover import build_cover
+from mam.vision.parts.masks import Parts
+from mam.vision.parts.sparsifier import Sparsifier
 
 
 def main(count: int = 128) -> None:
@@ -31,7 +32,7 @@ def main(count: int = 128) -> None:
     _, canvas, sizes = next(
         padded_batches([as_states(image) for image in images], size, np.int8(0))
     )
-    room = Room()
+    room = GrowingSizes()
     pruned = prune(canvas, sizes, parts, "strong", room)
     pruning = seconds(lambda: prune(canvas, sizes, parts, "strong", room))
     wiring = seconds(lambda: build_cover(canvas, sizes, pruned, parts, room))

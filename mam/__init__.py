@@ -29,14 +29,14 @@ if TYPE_CHECKING:
         solve,
     )
     from mam.models import MamBuilder, MarkovAttentionModel, PartKind, part_attention_model
-    from mam.vision.contours import ContourGrouper
-    from mam.vision.curves import CurveGrouper
-    from mam.vision.detector import Detection, ObjectDetector
-    from mam.vision.finder import Match, ObjectFinder
-    from mam.vision.grouping import Grouping
-    from mam.vision.learning import learn_parts
-    from mam.vision.parts import Parts
-    from mam.vision.sparsify import Placements, Sparsifier
+    from mam.vision.curves.strands.curve_grouper import CurveGrouper
+    from mam.vision.curves.strokes.contour_answer import Grouping
+    from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+    from mam.vision.elastic.letters.finder import Match, ObjectFinder
+    from mam.vision.elastic.photographs.detector import Detection, ObjectDetector
+    from mam.vision.parts.learning import learn_parts
+    from mam.vision.parts.masks import Parts
+    from mam.vision.parts.sparsifier import Placements, Sparsifier
 
 _HOME = {
     "mam.factors": ("And", "Choice", "Or", "Pairwise", "Pattern", "PatternSet", "Table", "Window"),
@@ -52,14 +52,14 @@ _HOME = {
         "solve",
     ),
     "mam.models": ("MamBuilder", "MarkovAttentionModel", "PartKind", "part_attention_model"),
-    "mam.vision.detector": ("Detection", "ObjectDetector"),
-    "mam.vision.finder": ("Match", "ObjectFinder"),
-    "mam.vision.contours": ("ContourGrouper",),
-    "mam.vision.curves": ("CurveGrouper",),
-    "mam.vision.grouping": ("Grouping",),
-    "mam.vision.learning": ("learn_parts",),
-    "mam.vision.parts": ("Parts",),
-    "mam.vision.sparsify": ("Placements", "Sparsifier"),
+    "mam.vision.elastic.photographs.detector": ("Detection", "ObjectDetector"),
+    "mam.vision.elastic.letters.finder": ("Match", "ObjectFinder"),
+    "mam.vision.curves.strokes.contour_grouper": ("ContourGrouper",),
+    "mam.vision.curves.strands.curve_grouper": ("CurveGrouper",),
+    "mam.vision.curves.strokes.contour_answer": ("Grouping",),
+    "mam.vision.parts.learning": ("learn_parts",),
+    "mam.vision.parts.masks": ("Parts",),
+    "mam.vision.parts.sparsifier": ("Placements", "Sparsifier"),
 }
 
 __all__ = [

@@ -15,6 +15,9 @@ ROOT = Path(mam.__file__).parent
 LAYERS = ["core", "factors", "graph", "infer", "models", "vision", "rivals", "tasks", "show"]
 LAYERS += ["reproduce", "commands", "cli"]
 # data imports none of the model code, only core; any layer above the models may read data.
+# The rooms of vision, lowest first, likewise; a room inside another may use what its house offers.
+ROOMS = ["images", "parts", "curves", "elastic"]
+INNER = {"strokes", "strands", "letters", "photographs"}
 DATA_READERS = {"vision", "rivals", "tasks", "show", "reproduce", "commands", "cli", "data"}
 
 
@@ -48,6 +51,35 @@ def upward_imports(layer: str, source: str) -> list[str]:
         if not allowed:
             wrong.append(module)
     return wrong
+
+
+def wrong_rooms(path: tuple[str, ...], source: str) -> list[str]:
+    """Imports of vision that go up, from room to room or from a house into its rooms."""
+    wrong = []
+    for module in _imports(ast.parse(source)):
+        parts = module.split(".")
+        if parts[:2] != ["mam", "vision"] or len(parts) < 3 or parts[2] not in ROOMS:
+            continue
+        upward = ROOMS.index(parts[2]) > ROOMS.index(path[0])
+        inner = parts[3:4] if parts[2] == path[0] else []
+        if upward or set(inner) & (INNER - {path[1]}):
+            wrong.append(module)
+    return wrong
+
+
+@pytest.mark.parametrize("path", list((ROOT / "vision").glob("*/**/*.py")), ids=str)
+def test_no_way_up_in_vision(path: Path) -> None:
+    inside = path.relative_to(ROOT / "vision").parts
+    assert wrong_rooms(inside, path.read_text()) == []
+
+
+def test_a_way_up_in_vision_is_found() -> None:
+    upward = "from mam.vision.elastic.bank import Bank"
+    assert wrong_rooms(("parts", "masks.py"), upward) != []
+    assert wrong_rooms(("elastic", "letters", "finder.py"), upward) == []
+    sideways = "from mam.vision.curves.strokes.poses import Poses"
+    assert wrong_rooms(("curves", "strands", "width.py"), sideways) != []
+    assert wrong_rooms(("curves", "attend.py"), sideways) != []
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from mam.cli import app
+from mam.core.model_files import bundled_file
 from mam.data import make_row, recipe
 from mam.data.images import decode
-from mam.vision.files import bundled_file
 
 
 def run(*arguments: object) -> str:

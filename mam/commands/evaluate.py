@@ -53,7 +53,7 @@ def pathfinder(
         evaluate_rival(data, model, "pathfinder", limit, as_json)
         return
     from mam.tasks.pathfinder import evaluate as measure
-    from mam.vision.contours import ContourGrouper
+    from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 
     grouper = ContourGrouper.load(model)
     with progress_bar("grouping", row_count(data, limit), "images") as advance:
@@ -80,7 +80,7 @@ def curves(
 ) -> None:
     """Which pixels belong to which curve? Dice, by set."""
     from mam.tasks.curves import evaluate as measure
-    from mam.vision.curves import CurveGrouper
+    from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
     grouper = CurveGrouper.load(model)
     with progress_bar("grouping", row_count(data, limit), "images") as advance:

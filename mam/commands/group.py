@@ -45,10 +45,10 @@ def group(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Group the strokes or lines of a picture into curves, and draw them."""
+    from mam.core.model_files import find_model
     from mam.data.images import decode, grey
     from mam.data.outputs import check_outputs
     from mam.tasks.drawing import group_drawing
-    from mam.vision.files import find_model
 
     png = out or image.with_name(f"{image.stem}-curves.png")
     vector = svg or png.with_suffix(".svg")

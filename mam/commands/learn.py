@@ -11,10 +11,10 @@ import typer
 from mam.commands.progress import progress_bar
 
 if TYPE_CHECKING:
-    from mam.vision.contours import ContourGrouper
-    from mam.vision.curves import CurveGrouper
-    from mam.vision.learning import Images, LearnedParts, PartLearningConfig
-    from mam.vision.parts import Noise
+    from mam.vision.curves.strands.curve_grouper import CurveGrouper
+    from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+    from mam.vision.parts.learning import Images, LearnedParts, PartLearningConfig
+    from mam.vision.parts.masks import Noise
 
 learn = typer.Typer(help="Learn a model from data.", no_args_is_help=True)
 
@@ -78,8 +78,8 @@ def parts(
 ) -> None:
     """Learn object parts without supervision, from about ten images."""
     from mam.data.outputs import check_outputs
-    from mam.vision.learning import PartLearningConfig
-    from mam.vision.training import NOISES, training_images
+    from mam.vision.parts.learning import PartLearningConfig
+    from mam.vision.parts.training import NOISES, training_images
 
     picture = picture or out.with_suffix(".png")
     check_outputs([out, picture], [data])
@@ -116,10 +116,10 @@ def contours(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Learn from contours whose strokes are known in order how strokes continue each other."""
+    from mam.core.model_files import find_model
     from mam.data.outputs import check_outputs
     from mam.tasks.pathfinder import fit
-    from mam.vision.contours import ContourGrouper
-    from mam.vision.files import find_model
+    from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 
     check_outputs([out], [data, find_model(parts)])
     grouper = ContourGrouper(
@@ -141,7 +141,7 @@ def curves(
     """Learn from generated curves how they continue through crossings and over gaps."""
     from mam.data.outputs import check_outputs
     from mam.tasks.curves import fit
-    from mam.vision.curves import CurveGrouper
+    from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
     check_outputs([out])
     start = time.perf_counter()
@@ -171,7 +171,7 @@ def _learned(
     masks: "Images", config: "PartLearningConfig", noise: "Noise", seed: int, source: dict[str, str]
 ) -> "LearnedParts":
     """Learn under a progress bar."""
-    from mam.vision.learning import learn_parts
+    from mam.vision.parts.learning import learn_parts
 
     with progress_bar("learning parts", 100, "%") as advance:
         done = 0.0

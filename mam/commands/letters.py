@@ -13,7 +13,7 @@ from mam.commands.rivals import evaluate_rival, is_rival
 if TYPE_CHECKING:
     import numpy as np
 
-    from mam.vision.finder import Match
+    from mam.vision.elastic.letters.finder import Match
 
 DEFAULT_MODEL = "letters"
 
@@ -70,7 +70,7 @@ def find_letters(
     """Find objects in a picture whose pixels are ON above a threshold; draw them if wanted."""
     from mam.data import decode, grey
     from mam.vision.elastic.bank import Bank
-    from mam.vision.finder import ObjectFinder
+    from mam.vision.elastic.letters.finder import ObjectFinder
 
     bank = Bank.load(model)
     finder = ObjectFinder(bank, preset=preset.value, threshold=threshold)
@@ -102,7 +102,7 @@ def cabc(
         evaluate_rival(data, model, "cabc", limit, as_json)
         return
     from mam.tasks.cabc import evaluate
-    from mam.vision.finder import ObjectFinder
+    from mam.vision.elastic.letters.finder import ObjectFinder
 
     finder = ObjectFinder.load(model, preset=preset.value)
     with progress_bar("evaluating", row_count(data, limit)) as advance:

@@ -11,7 +11,7 @@ from mam.commands.evaluate import Data, Json, Limit, row_count
 from mam.commands.progress import progress_bar
 
 if TYPE_CHECKING:
-    from mam.vision.detector import Detection
+    from mam.vision.elastic.photographs.detector import Detection
 
 
 class Split(StrEnum):
@@ -72,7 +72,7 @@ def learn_objects(
         letters.learn_letters(data, limit, out, as_json)
         return
     from mam.tasks.objects import Choice, examples_of, object_rows
-    from mam.vision.detector import ObjectDetector
+    from mam.vision.elastic.photographs.detector import ObjectDetector
 
     choice = Choice(split.value, depth, limit, seed)
     examples = examples_of(object_rows(data, choice), data, name)
@@ -116,9 +116,9 @@ def find(
     as_json: Json = False,
 ) -> None:
     """Find objects in a picture; the kind of model says how."""
+    from mam.core.model_files import find_model, model_kind
     from mam.data.outputs import check_outputs
-    from mam.vision.files import find_model, model_kind
-    from mam.vision.objects.bank import KIND
+    from mam.vision.elastic.photographs.object_bank import KIND
 
     check_outputs([out, masks], [image, depth, find_model(model)])
     if model_kind(model) != KIND:
@@ -129,7 +129,7 @@ def find(
     from mam.data import decode, encode_png
     from mam.data.depth import read_depth
     from mam.show.objects import draw_detections, label_map
-    from mam.vision.detector import ObjectDetector
+    from mam.vision.elastic.photographs.detector import ObjectDetector
 
     detector = ObjectDetector.load(model, mask=mask.value, graphs=graphs)
     pixels = decode(image, str(image))
@@ -159,7 +159,7 @@ def evaluate_objects(
     """Where are objects in photographs? IoU of found and true masks."""
     from mam.tasks.objects import Choice, evaluate
     from mam.tasks.objects import leave_out as measure_without
-    from mam.vision.detector import ObjectDetector
+    from mam.vision.elastic.photographs.detector import ObjectDetector
 
     if leave_out == (model is not None):
         raise ValueError("give either --model FILE, or --leave-out to learn from the data itself")
@@ -192,7 +192,7 @@ def edges(
     from mam.data.depth import read_depth
     from mam.data.outputs import check_outputs
     from mam.show.objects import draw_edges
-    from mam.vision.edges import as_channels, find_edges
+    from mam.vision.images.photo_edges import as_channels, find_edges
 
     check_outputs([out], [image, depth])
     far = None if depth is None else read_depth(depth)

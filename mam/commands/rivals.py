@@ -117,7 +117,7 @@ def _told(progress: "Progress", settings: "Settings", out: Path, as_json: bool) 
 
 def is_rival(model: str) -> bool:
     """Whether a model file holds a rival."""
-    from mam.vision.files import model_kind
+    from mam.core.model_files import model_kind
 
     return model_kind(model) == KIND
 

@@ -14,10 +14,10 @@ from mam.reproduce.study import Known, Line, Published, Scale
 from mam.tasks import cabc as task
 from mam.tasks.report import Advance
 from mam.vision.elastic.bank import Bank
-from mam.vision.finder import ObjectFinder
-from mam.vision.learning import PartLearningConfig, learn_parts
-from mam.vision.parts import CABC, Parts
-from mam.vision.training import binary_images
+from mam.vision.elastic.letters.finder import ObjectFinder
+from mam.vision.parts.learning import PartLearningConfig, learn_parts
+from mam.vision.parts.masks import CABC, Parts
+from mam.vision.parts.training import binary_images
 
 _LEARNING = 0.05  # seconds an image of two letters, two cores
 _PART = PartLearningConfig(count=1, side=9)  # facts: one part of 9 x 9

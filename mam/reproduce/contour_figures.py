@@ -10,9 +10,9 @@ from mam.show.continuation import continuation_field, field_svg, follower_sheet,
 from mam.show.curves import Tag, overlay
 from mam.show.page import figure, figures, picture
 from mam.show.parts import part_sheet
-from mam.vision.continuation import SmoothContinuation
-from mam.vision.contours import ContourGrouper
-from mam.vision.parts import Parts
+from mam.vision.curves.strokes.continuation import SmoothContinuation
+from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+from mam.vision.parts.masks import Parts
 
 
 def draw_answers(shown: Sequence[Shown], grouper: ContourGrouper) -> str:

@@ -13,9 +13,9 @@ from mam.show.page import figure, figures, paragraph, picture
 from mam.show.parts import part_sheet
 from mam.show.sheet import as_rgb
 from mam.tasks import cabc as task
-from mam.vision.elastic.learn import PART_RADIUS, learn_bank
-from mam.vision.finder import ObjectFinder
-from mam.vision.parts import Parts
+from mam.vision.elastic.letters.finder import ObjectFinder
+from mam.vision.elastic.letters.letter_learning import PART_RADIUS, learn_bank
+from mam.vision.parts.masks import Parts
 
 
 def draw_answers(shown: Sequence[Shown], finder: ObjectFinder) -> str:

@@ -9,9 +9,9 @@ from mam.data import ObjectRow
 from mam.reproduce.study import Shown
 from mam.show.objects import draw_detections, draw_edges
 from mam.show.page import figure, figures, picture
-from mam.vision.detector import ObjectDetector
-from mam.vision.edges import as_channels, find_edges
-from mam.vision.objects.outline import iou
+from mam.vision.elastic.photographs.detector import ObjectDetector
+from mam.vision.elastic.photographs.outline import iou
+from mam.vision.images.photo_edges import as_channels, find_edges
 
 
 def draw_answers(shown: Sequence[Shown], detector: ObjectDetector) -> str:

@@ -19,7 +19,7 @@ from mam.reproduce.surroundings import surroundings
 from mam.show.page import TableRow, page, paragraph, table
 from mam.tasks import objects as task
 from mam.tasks.report import Advance
-from mam.vision.detector import ObjectDetector
+from mam.vision.elastic.photographs.detector import ObjectDetector
 
 _SEED = 101
 _PAPER = 0.71  # median IoU over all objects (paper, "Results" of the realistic images)

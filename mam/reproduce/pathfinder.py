@@ -12,10 +12,10 @@ from mam.reproduce.steps import Step
 from mam.reproduce.study import Known, Line, Published, Scale
 from mam.tasks import pathfinder as task
 from mam.tasks.report import Advance
-from mam.vision.contours import ContourGrouper
-from mam.vision.learning import learn_parts
-from mam.vision.parts import Parts
-from mam.vision.training import binary_images
+from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+from mam.vision.parts.learning import learn_parts
+from mam.vision.parts.masks import Parts
+from mam.vision.parts.training import binary_images
 
 _BUNDLED = "pathfinder-parts"
 _SECONDS = {"easy": 0.03, "medium": 0.03, "hard": 0.04, "ultimate": 0.1}  # an image, two cores

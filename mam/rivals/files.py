@@ -9,11 +9,11 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Float32
 
+from mam.core.model_files import ModelFile, load_model, save_model
 from mam.rivals.networks import Network, network_of
 from mam.rivals.settings import Settings
 from mam.rivals.train import State, start
 from mam.rivals.trees import filled, named_arrays
-from mam.vision.files import ModelFile, load_model, save_model
 
 KIND = "rival"
 CHECKPOINT = "rival-checkpoint"

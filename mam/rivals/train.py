@@ -44,7 +44,7 @@ def _loss(
 def learn_batch(batch: Batch, state: State, rate: float) -> tuple[State, Float[Array, ""]]:
     """The state after a batch, and the mean loss on it."""
     value = eqx.filter_value_and_grad(_loss, has_aux=True)
-    (loss, moments), slope = value(state.network, state.moments, *batch)
+    (loss, moments), slope = value(state.network, state.moments, *map(jnp.asarray, batch))
     learned = eqx.filter(state.network, eqx.is_inexact_array)
     change, optimiser = optax.nadam(rate).update(slope, state.optimiser, learned)
     return State(eqx.apply_updates(state.network, change), moments, optimiser), loss

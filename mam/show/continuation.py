@@ -8,11 +8,11 @@ from jaxtyping import Bool, Float, Int
 
 from mam.data.images import encode_png
 from mam.show.sheet import PALETTE, Picture, contact_sheet
-from mam.vision.continuation import SmoothContinuation
-from mam.vision.pairs import find_pairs
-from mam.vision.parts import Parts
-from mam.vision.poses import Poses, find_poses
-from mam.vision.sparsify import Placements
+from mam.vision.curves.strokes.continuation import SmoothContinuation
+from mam.vision.curves.strokes.poses import Poses, find_poses
+from mam.vision.curves.strokes.stroke_pairs import find_pairs
+from mam.vision.parts.masks import Parts
+from mam.vision.parts.sparsifier import Placements
 
 _TURNS = 45  # directions of the other stroke that are tried
 _EVERY = 3  # px between the strokes drawn into the field

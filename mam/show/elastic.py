@@ -9,7 +9,7 @@ def graph_svg(bank: Bank, graph: int) -> str:
     """Draw a graph; an edge without a number has radius 1 (as in the paper's figure 2).
 
     >>> import numpy as np
-    >>> from mam.vision.elastic.edges import Edges
+    >>> from mam.vision.elastic.springs import Edges
     >>> places = [np.array([[0, 0], [0, 9], [9, 9]])]
     >>> bank = Bank.of(places, [Edges(np.array([[0, 1], [1, 2]]), np.array([1, 3]))],
     ...                np.ones((3, 3), bool))

@@ -7,7 +7,7 @@ from jaxtyping import UInt8
 from PIL import Image, ImageDraw
 
 from mam.show.sheet import Picture, colour_labels
-from mam.vision.finder import Match
+from mam.vision.elastic.letters.finder import Match
 
 _SCALE = 3  # px of the picture a px of the image
 _DIM = 3  # the image is darkened by this, so that graphs stand out

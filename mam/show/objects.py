@@ -8,8 +8,8 @@ from jaxtyping import Float, Int, Shaped, UInt8
 from PIL import Image, ImageDraw
 
 from mam.show.sheet import PALETTE, Picture, as_rgb
-from mam.vision.detector import Detection
-from mam.vision.edges import TYPES
+from mam.vision.elastic.photographs.detector import Detection
+from mam.vision.images.photo_edges import TYPES
 
 _FULL = 0.15  # strength of an edge that is drawn in full colour
 _DOT = 2  # px, radius of a part

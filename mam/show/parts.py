@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from mam.show.sheet import Picture, as_rgb, contact_sheet
-from mam.vision.parts import Parts
+from mam.vision.parts.masks import Parts
 
 _SCALE = 10  # px a pixel of a mask
 _GRID = 70  # grey of the lines between pixels

@@ -16,16 +16,16 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 from PIL import Image
 
+from mam.core.devices import batch_size, batches_at_once
 from mam.data import CabcRow, find_rings
 from mam.tasks.accuracy import measure_accuracy
 from mam.tasks.report import Advance, Report
 from mam.tasks.rows import rows_of_kind
-from mam.vision.binary import as_states
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.devices import batch_size, batches_at_once
-from mam.vision.elastic.learn import learn_bank
-from mam.vision.elastic.search import Found
-from mam.vision.finder import Match, ObjectFinder
+from mam.vision.elastic.letters.finder import Match, ObjectFinder
+from mam.vision.elastic.letters.letter_learning import learn_bank
+from mam.vision.elastic.letters.letter_search import Found
+from mam.vision.images.binary import as_states
 
 SIDE = 256  # px to which images are reduced (paper, "Efficient inference")
 PUBLISHED_SIDE = 350  # px, of the published images; markers are given in these

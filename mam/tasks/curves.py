@@ -11,7 +11,7 @@ from mam.data import CurvesRow
 from mam.data.curves import LEVELS, make_courses
 from mam.tasks.report import Advance, Report
 from mam.tasks.rows import rows_of_kind
-from mam.vision.curves import CurveGrouper
+from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
 COLUMNS = ("mask", "gaps")
 # In hard images a third of the strands are slivers of hidden curves or noise. Learning from them as

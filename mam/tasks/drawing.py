@@ -10,11 +10,11 @@ import numpy as np
 from jaxtyping import Float, UInt8
 from PIL import Image
 
-from mam.vision.contours import ContourGrouper
-from mam.vision.curves import CurveGrouper
-from mam.vision.files import find_model, model_kind
-from mam.vision.grouping import Same
-from mam.vision.ink import Ink, describe_strokes, find_ink
+from mam.core.model_files import find_model, model_kind
+from mam.vision.curves.answer import Same
+from mam.vision.curves.strands.curve_grouper import CurveGrouper
+from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+from mam.vision.images.ink import Ink, describe_strokes, find_ink
 
 _Grouper = TypeVar("_Grouper", ContourGrouper, CurveGrouper)
 

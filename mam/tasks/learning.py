@@ -8,7 +8,7 @@ from mam.data import AnyRow, CabcRow
 from mam.tasks import cabc
 from mam.tasks.report import Advance
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.learn import learn_bank
+from mam.vision.elastic.letters.letter_learning import learn_bank
 
 
 def learn_objects(

@@ -12,9 +12,9 @@ import numpy as np
 from mam.data import AnyRow, ObjectRow, PictureRow, layout_of, rows_of
 from mam.data.scenes import scene_rows
 from mam.tasks.report import Advance, Report
-from mam.vision.detector import Detection, ObjectDetector
-from mam.vision.objects.learn import Example
-from mam.vision.objects.outline import iou
+from mam.vision.elastic.photographs.detector import Detection, ObjectDetector
+from mam.vision.elastic.photographs.object_learning import Example
+from mam.vision.elastic.photographs.outline import iou
 
 SPLITS = ("all", "train", "test")
 _SHARE = 0.7  # of the scenes are for training (paper, "Dataset")

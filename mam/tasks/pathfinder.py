@@ -13,9 +13,10 @@ from mam.data.published import PublishedPathfinderRow
 from mam.tasks.accuracy import measure_accuracy
 from mam.tasks.report import Advance, Report
 from mam.tasks.rows import rows_of_kind
-from mam.vision.contours import ContourGrouper
-from mam.vision.discs import lift_discs
-from mam.vision.grouping import Grouping, Same
+from mam.vision.curves.answer import Same
+from mam.vision.curves.strokes.contour_answer import Grouping
+from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+from mam.vision.images.discs import lift_discs
 
 INPUTS = ("clean", "image")
 _STROKE = 5.0  # px from a stroke's start to its other end (facts: the generator's length)

@@ -11,9 +11,9 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from mam.cli import app
-from mam.vision import learning
-from mam.vision.parts import CABC, PATHFINDER, Parts
-from mam.vision.training import training_images
+from mam.vision.parts import learning
+from mam.vision.parts.masks import CABC, PATHFINDER, Parts
+from mam.vision.parts.training import training_images
 
 
 def run(*arguments: object):

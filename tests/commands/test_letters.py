@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from mam.cli import app
 from mam.data import encode_png
-from mam.vision import finder as finders
-from mam.vision.elastic.forward import ForwardConfig
-from mam.vision.elastic.search import SearchConfig
+from mam.vision.elastic.letters import finder as finders
+from mam.vision.elastic.letters.letter_forward import ForwardConfig
+from mam.vision.elastic.letters.letter_search import SearchConfig
 from mam.vision.elastic.variants import VariantConfig
 
 

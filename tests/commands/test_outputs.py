@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from mam import cli
+from mam.core.model_files import ModelFile, bundled_file, save_model
 from mam.data import encode_png, recipe, write_dataset
-from mam.vision.files import ModelFile, bundled_file, save_model
 
 COMMANDS = {  # what a user types; IN is read and OUT written
     "look": ["look", "IN.parquet", "--out", "OUT"],

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from mam.vision.formal import CoverProgram, cover_program, sparsifier_model
-from mam.vision.parts import Parts
-from mam.vision.sparsify import Placements
+from mam.vision.parts.formal import CoverProgram, cover_program, sparsifier_model
+from mam.vision.parts.masks import Parts
+from mam.vision.parts.sparsifier import Placements
 
 
 def score_of(

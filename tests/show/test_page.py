@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from mam.show.chart import Series, line_chart
 from mam.show.continuation import continuation_field, follower_sheet, followers
 from mam.show.page import TableRow, figure, figures, page, picture, table
-from mam.vision.continuation import SmoothContinuation
-from mam.vision.contours import ContourGrouper
-from mam.vision.parts import Parts
+from mam.vision.curves.strokes.continuation import SmoothContinuation
+from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+from mam.vision.parts.masks import Parts
 
 VOID = {"meta", "img"}
 POINTS = st.lists(

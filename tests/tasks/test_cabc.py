@@ -7,11 +7,11 @@ import pytest
 
 from mam.data import CabcRow, StoreConfig, make_row, recipe, write_dataset
 from mam.tasks import cabc
-from mam.vision import finder as finders
-from mam.vision.elastic.forward import ForwardConfig
-from mam.vision.elastic.search import Round, SearchConfig
+from mam.vision.elastic.letters import finder as finders
+from mam.vision.elastic.letters.finder import ObjectFinder
+from mam.vision.elastic.letters.letter_forward import ForwardConfig
+from mam.vision.elastic.letters.letter_search import Round, SearchConfig
 from mam.vision.elastic.variants import VariantConfig
-from mam.vision.finder import ObjectFinder
 
 ROWS = 3
 RECIPE = recipe("cabc", "easy", 5)

@@ -13,13 +13,13 @@ from mam.data import CabcRow, StoreConfig, make_row, recipe, write_dataset
 from mam.tasks import cabc
 from mam.tasks.cabc_causes import GOOD, Cause, Overlaps, cause_of, causes_of, overlaps_of
 from mam.tasks.report import Report
-from mam.vision import finder as finders
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.forward import ForwardConfig
-from mam.vision.elastic.pairs import PairConfig
-from mam.vision.elastic.search import Round, SearchConfig
+from mam.vision.elastic.letters import finder as finders
+from mam.vision.elastic.letters.finder import ObjectFinder
+from mam.vision.elastic.letters.letter_forward import ForwardConfig
+from mam.vision.elastic.letters.letter_pairs import PairConfig
+from mam.vision.elastic.letters.letter_search import Round, SearchConfig
 from mam.vision.elastic.variants import VariantConfig
-from mam.vision.finder import ObjectFinder
 
 RECIPE = recipe("cabc", "easy", 5)
 SMALL = SearchConfig(

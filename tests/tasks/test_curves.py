@@ -17,7 +17,7 @@ from mam.data import CurvesRow, rows_of
 from mam.data.curves import LEVELS, make_curves
 from mam.data.schema import schema_of, to_record
 from mam.tasks.curves import dice, evaluate
-from mam.vision.curves import CurveGrouper
+from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
 
 def run(*arguments: object):

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mam.core.model_files import bundled_file
 from mam.tasks.drawing import group_drawing
-from mam.vision.curves import CurveGrouper
-from mam.vision.files import bundled_file
+from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
 
 def test_a_model_is_loaded_once_for_many_pictures(

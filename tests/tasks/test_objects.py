@@ -8,7 +8,7 @@ import pytest
 from mam.data import Recipe, rows_of, write_dataset
 from mam.data.objects import LEVELS
 from mam.tasks.objects import Choice, evaluate, examples_of, leave_out, object_rows
-from mam.vision.detector import ObjectDetector
+from mam.vision.elastic.photographs.detector import ObjectDetector
 
 SMALL = replace(LEVELS["easy"], rows=160, cols=192, objects=2, frames=6, clutter=(2, 5))
 

@@ -5,8 +5,8 @@ from scipy.spatial import KDTree
 
 from mam.data import make_row, recipe
 from mam.data.raster import stroke_sprite
-from mam.vision.parts import CABC, PATHFINDER, Parts
-from mam.vision.training import binary_images
+from mam.vision.parts.masks import CABC, PATHFINDER, Parts
+from mam.vision.parts.training import binary_images
 
 
 def drawn_strokes(count: int = 16) -> Parts:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Int, Integer
 
-from mam.vision.elastic.edges import Edges
-from mam.vision.files import ModelFile, load_model, save_model
+from mam.core.model_files import ModelFile, load_model, save_model
+from mam.vision.elastic.springs import Edges
 
 KIND = "elastic graphs"
 NO_CATEGORY = -1

@@ -20,9 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from mam.core.devices import spread
 from mam.factors.reduce import sliding
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.devices import spread
 
 # Far below any sum of scores; sums of some hundreds of them are still told apart.
 _NEVER = np.float32(-1e6)

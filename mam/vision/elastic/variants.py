@@ -28,7 +28,7 @@ class VariantConfig:
 def with_variants(bank: Bank, config: VariantConfig) -> tuple[Bank, Int[np.ndarray, " graphs"]]:
     """Return the graphs of a bank, then their variants; and which graph each of them comes from.
 
-    >>> from mam.vision.elastic.edges import Edges
+    >>> from mam.vision.elastic.springs import Edges
     >>> line = Edges(np.array([[0, 1]]), np.array([1]))
     >>> bank = Bank.of([np.array([[0, 0], [0, 9]])], [line], np.ones((3, 3), bool), [7])
     >>> more, source = with_variants(bank, VariantConfig(count=3))

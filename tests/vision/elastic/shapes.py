@@ -3,7 +3,7 @@
 import numpy as np
 
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.edges import EdgeConfig, elastic_edges
+from mam.vision.elastic.springs import EdgeConfig, elastic_edges
 
 PLUS = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], bool)
 

@@ -13,11 +13,11 @@ from mam.infer.evaluate import score as score_states
 from mam.infer.problem import Problem
 from mam.infer.toulbar import solve_with_toulbar2
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.edges import Edges
-from mam.vision.elastic.formal import ABSENT, LetterModel, Placed, letter_model
-from mam.vision.elastic.forward import part_scores
+from mam.vision.elastic.letters.letter_forward import part_scores
+from mam.vision.elastic.letters.letter_pairs import PairConfig, pair_scores
 from mam.vision.elastic.match import Graphs, match, place_graphs
-from mam.vision.elastic.pairs import PairConfig, pair_scores
+from mam.vision.elastic.merged_model import ABSENT, LetterModel, Placed, letter_model
+from mam.vision.elastic.springs import Edges
 from tests.vision.elastic.shapes import PLUS, random_vertices
 
 pytest.importorskip("pytoulbar2")

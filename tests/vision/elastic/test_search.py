@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.edges import Edges
-from mam.vision.elastic.forward import (
+from mam.vision.elastic.letters.letter_forward import (
     ForwardConfig,
     forward,
     forward_chunks,
     groups_of,
     part_scores,
 )
+from mam.vision.elastic.letters.letter_pairs import PairConfig, pair_scores
+from mam.vision.elastic.letters.letter_search import Found, Library, Round, SearchConfig, search
+from mam.vision.elastic.letters.letter_sets import Candidates, best_set, margins
 from mam.vision.elastic.match import match, place_graphs
-from mam.vision.elastic.pairs import PairConfig, pair_scores
-from mam.vision.elastic.search import Found, Library, Round, SearchConfig, search
-from mam.vision.elastic.sets import Candidates, best_set, margins
+from mam.vision.elastic.springs import Edges
 from mam.vision.elastic.variants import VariantConfig
 from tests.vision.elastic.shapes import PLUS, random_bank
 

@@ -1,0 +1,136 @@
+"""What a grouping says about an image: which pieces are joined, and how sure that is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence, Sized
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+
+from mam.vision.curves.attend import Links
+from mam.vision.curves.chains import Chain, find_chains
+
+Point = Shaped[np.ndarray, "2"] | Sequence[float | int]  # row and column
+
+
+class Same(NamedTuple):
+    """Whether two points are on one curve, and by how much max-product prefers that answer."""
+
+    same: bool
+    margin: float
+
+
+class Attention(NamedTuple):
+    """Two strokes of which one continues the other."""
+
+    first: int
+    second: int
+    margin: float  # what max-product believes that parting them costs
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped(ABC):
+    """What attention between strokes says about one image. ``group`` numbers its curves from 0."""
+
+    strokes: Sized
+    group: Int[np.ndarray, " strokes"]  # -1: on no curve
+    links: Links  # all attention variables
+    on: Bool[np.ndarray, " links"]
+    belief: Float[np.ndarray, " links"]  # above 0 where ON, below where OFF
+    pixels: Bool[np.ndarray, "rows cols"]  # what was ON in the image
+    score: float  # of the strokes and links, in the contour model
+    bound: float | None = None  # no grouping of these strokes scores higher
+
+    @property
+    @abstractmethod
+    def polylines(self) -> list[Float[np.ndarray, "points 2"]]:
+        """Rows and columns along every curve: from tip to tip, or round to the first point."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> Int[np.ndarray, "rows cols"]:
+        """The number of the curve, from 1, that owns each ON pixel; 0 elsewhere."""
+
+    @property
+    @abstractmethod
+    def masks(self) -> Bool[np.ndarray, "curves rows cols"]:
+        """The pixels of every curve. Where curves cross, a pixel belongs to all of them."""
+
+    @abstractmethod
+    def stroke_at(self, point: Point, name: str = "the point") -> int:
+        """The stroke that a point marks."""
+
+    def __len__(self) -> int:
+        return int(self.group.max(initial=-1)) + 1
+
+    @property
+    def gap(self) -> float | None:
+        """Bound minus score: 0 proves the grouping optimal."""
+        return None if self.bound is None else max(self.bound - self.score, 0.0)
+
+    @property
+    def attentions(self) -> list[Attention]:
+        """Which strokes attend to which, with the margins."""
+        both = zip(self.links.stroke[self.on].tolist(), self.belief[self.on], strict=True)
+        return [Attention(first, second, float(margin)) for (first, second), margin in both]
+
+    @cached_property
+    def chains(self) -> list[Chain]:
+        """The strokes of every curve in order."""
+        links = self.links
+        found = find_chains(links.stroke[self.on], links.side[self.on], len(self.group))
+        return [chain for chain in found if self.group[chain.strokes[0]] >= 0]
+
+    def _inside(self, point: Point, name: str) -> Float[np.ndarray, "2"]:
+        at = np.asarray(point, float)
+        rows, cols = self.pixels.shape
+        if at.shape != (2,) or not np.isfinite(at).all():
+            raise ValueError(f"{name} should be a row and a column, not {point}")
+        if not (0 <= at[0] < rows and 0 <= at[1] < cols):
+            raise ValueError(f"{name} {_shown(at)} lies outside the image of {rows} x {cols} px")
+        return at
+
+    def same(self, p: Point, q: Point) -> Same:
+        r"""Whether two points are on one curve.
+
+        The margin is that of the weakest link on the strongest way from one to the other,
+
+        .. math:: \max_{\text{ways}} \; \min_{\text{links on the way}} \text{belief}:
+
+        above 0 exactly when they are joined; its absolute value is returned.
+        """
+        first, second = self.stroke_at(p, "the first point"), self.stroke_at(q, "the second point")
+        if first == second:
+            return Same(True, np.inf)
+        joined = bool(self.group[first] == self.group[second])
+        return Same(joined, abs(self._weakest_link(first, second)))
+
+    def _weakest_link(self, first: int, second: int) -> float:
+        """The belief of the weakest link on the strongest way; -inf without any way."""
+        # Links are laid from the strongest on: the one that first joins the two is the weakest.
+        root = list(range(len(self.group)))
+
+        def find(stroke: int) -> int:
+            while root[stroke] != stroke:
+                root[stroke] = stroke = root[root[stroke]]
+            return stroke
+
+        order = np.argsort(-self.belief, kind="stable")
+        for (one, other), belief in zip(
+            self.links.stroke[order].tolist(), self.belief[order].tolist(), strict=True
+        ):
+            root[find(one)] = find(other)
+            if find(first) == find(second):
+                return belief
+        return -np.inf
+
+    def _no_curve(self, at: np.ndarray, name: str, far: float | None) -> ValueError:
+        """What to say about a point on no curve; ``far`` is None in an image without any."""
+        why = "the image has none" if far is None else f"the nearest is {far:.0f} px away"
+        return ValueError(f"{name} {_shown(at)} is on no curve: {why}")
+
+
+def _shown(at: np.ndarray) -> str:
+    return f"({at[0]:g}, {at[1]:g})"

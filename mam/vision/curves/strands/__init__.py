@@ -1,0 +1,1 @@
+"""Continuous curves of any width: the stretches between crossings."""

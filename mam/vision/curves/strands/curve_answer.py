@@ -1,0 +1,102 @@
+"""What a grouping of strands says about a mask: curves from end to end and the pixels they own."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.spatial import KDTree
+
+from mam.vision.curves.answer import Grouped, Point
+from mam.vision.curves.chains import Chain
+from mam.vision.curves.owners import FAR, FAR_LEAST, Trace, label_pixels, mask_pixels
+from mam.vision.curves.strands.strands import Ends, Strands, find_ends
+
+_NOWHERE = Trace(np.zeros((0, 2)), np.zeros(0), *(np.zeros(0, np.int64) for _ in range(3)))
+
+
+@dataclass(frozen=True, eq=False)
+class CurveGrouping(Grouped):
+    """The curves of a mask: chains of strands and the bridges between them."""
+
+    strokes: Strands
+
+    @cached_property
+    def trace(self) -> Trace:
+        """Points along all curves, curve after curve, each from end to end."""
+        if not self.chains:
+            return _NOWHERE
+        ends = find_ends(self.strokes)
+        found = [_followed(self.strokes, ends, chain) for chain in self.chains]
+        points, radius, seen, strand = (np.concatenate(some) for some in zip(*found, strict=True))
+        begins = ~seen & np.append(True, seen[:-1])
+        return Trace(
+            points=points,
+            radius=radius,
+            curve=np.repeat(np.arange(len(found)), [len(some[0]) for some in found]),
+            bridge=np.where(seen, -1, np.cumsum(begins) - 1),
+            strand=strand,
+        )
+
+    @cached_property
+    def polylines(self) -> list[Float[np.ndarray, "points 2"]]:
+        """Rows and columns along every curve: from tip to tip, or round to the first point."""
+        lines = np.split(self.trace.points, np.cumsum(np.bincount(self.trace.curve))[:-1])
+        return [
+            np.concatenate([line, line[:1]]) if chain.closed else line
+            for chain, line in zip(self.chains, lines, strict=False)
+        ]
+
+    @cached_property
+    def labels(self) -> Int[np.ndarray, "rows cols"]:
+        """The number of the curve, from 1, that owns each ON pixel; 0 elsewhere."""
+        return label_pixels(self.pixels, self.trace)
+
+    @property
+    def masks(self) -> Bool[np.ndarray, "curves rows cols"]:
+        """The pixels of every curve. Where curves cross, a pixel belongs to all of them."""
+        return mask_pixels(self.pixels, self.trace, self.labels)
+
+    def stroke_at(self, point: Point, name: str = "the point") -> int:
+        """The strand nearest to a point, of the curve that owns its pixel if one does."""
+        at = self._inside(point, name)
+        trace = self.trace
+        if not len(trace.points):
+            raise self._no_curve(at, name, None)
+        last = np.array(self.pixels.shape) - 1
+        owner = int(self.labels[tuple(np.minimum(np.rint(at), last).astype(int))])
+        mine = np.flatnonzero(trace.curve == owner - 1) if owner else np.arange(len(trace.points))
+        far, which = KDTree(trace.points[mine]).query(at)
+        nearest = mine[which]
+        if not owner and far > FAR * trace.radius[nearest] + FAR_LEAST:
+            raise self._no_curve(at, name, float(far))
+        return int(trace.strand[nearest])
+
+
+def _followed(strands: Strands, ends: Ends, chain: Chain) -> tuple[np.ndarray, ...]:
+    """Lay strands and bridges behind one another: points, radii, whether seen, and the strand."""
+    border = np.searchsorted(strands.strand, np.arange(len(strands) + 1)).tolist()
+    order = list(zip(chain.strokes.tolist(), chain.leaves.tolist(), strict=True))
+    following = order[1:] + (order[:1] if chain.closed else [])
+    parts = []
+    for k, (strand, leaves) in enumerate(order):
+        forward = np.arange(border[strand], border[strand + 1])[:: 1 if leaves else -1]
+        own = np.full(len(forward), strand)
+        parts.append((strands.points[forward], strands.radius[forward], own >= 0, own))
+        if k < len(following):
+            entered = 2 * following[k][0] + 1 - following[k][1]
+            parts.append(_bridge(ends, 2 * strand + leaves, entered))
+    return tuple(np.concatenate(some) for some in zip(*parts, strict=True))
+
+
+def _bridge(ends: Ends, first: int, second: int) -> tuple[np.ndarray, ...]:
+    """A cubic that leaves one end and enters another, in points about a pixel apart."""
+    start, stop = ends.place[first], ends.place[second]
+    gap = float(np.linalg.norm(stop - start))
+    t = np.linspace(0, 1, max(int(np.ceil(gap)), 2) + 1)[1:-1, None]
+    out, back = gap * ends.heading[first], gap * ends.heading[second]
+    ahead = (1 + 2 * t) * (1 - t) ** 2 * start + t * (1 - t) ** 2 * out
+    points = ahead + t**2 * (3 - 2 * t) * stop + t**2 * (1 - t) * back
+    radius = np.linspace(ends.width[first], ends.width[second], len(t)) / 2
+    strand = np.where(t[:, 0] < 0.5, first // 2, second // 2)
+    return points, radius, np.zeros(len(t), bool), strand

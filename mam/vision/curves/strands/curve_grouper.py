@@ -1,0 +1,221 @@
+"""Grouping continuous curves: ropes, cables, fibres, drawn lines, of any width.
+
+A mask is cut into strands, the stretches between crossings. A strand is a part with two sides, a
+pair of ends that may continue each other an attention variable with a learned potential, and
+max-product decides which are ON: the contour model, on other parts. ``CurveGrouper`` puts these
+steps together.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool
+
+from mam.core.estimator import Estimator
+from mam.core.growing import GrowingSizes
+from mam.core.model_files import ModelFile, load_model, save_model
+from mam.core.programs import forget_old_programs
+from mam.vision.curves.attend import (
+    ContourPotentials,
+    Links,
+    Presence,
+    attend_each,
+    bound_of,
+    score_of,
+)
+from mam.vision.curves.chains import group_numbers
+from mam.vision.curves.courses import Contour
+from mam.vision.curves.strands.curve_answer import CurveGrouping
+from mam.vision.curves.strands.strand_learning import (
+    Lessons,
+    joined_lessons,
+    learn_strands,
+    lessons_of,
+)
+from mam.vision.curves.strands.strand_pairs import (
+    TERMS,
+    EndPairs,
+    StrandContinuation,
+    find_end_pairs,
+)
+from mam.vision.curves.strands.strand_truth import find_truth
+from mam.vision.curves.strands.strands import Ends, Strands, find_ends, find_strands, halved
+from mam.vision.curves.strands.width import relief
+from mam.vision.images.binary import Images, as_binary
+
+_BATCH = 16  # images whose attention variables are decided at once
+_MOST = 50_000_000  # pixels of an image; so many take some 3 GB and half a minute
+_POTENTIALS = ContourPotentials()
+
+
+class CurveGrouper(Estimator):
+    """Learn from known curves how strands continue each other; group the strands of masks.
+
+    >>> from mam.data import make_row, recipe
+    >>> row = make_row(recipe("curves", "easy", seed=2), 0)
+    >>> [found] = CurveGrouper.load("curves").predict([row.mask])
+    >>> len(found), int(row.labels.max())
+    (2, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        potentials: ContourPotentials = _POTENTIALS,
+        threshold: float | int | None = None,  # above it a pixel is ON; None: masks are binary
+        bound: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.potentials = potentials
+        self.threshold = threshold
+        self.bound = bound
+        self.seed = seed
+        self.continuation_: StrandContinuation | None = None
+        self.provenance_: dict[str, Any] = {}
+        # Remembers the sizes of arrays used so far, and has no part in any answer.
+        self._room = GrowingSizes()
+
+    def fit(
+        self,
+        images: Images,
+        courses: Sequence[Sequence[Contour]],
+        progress: Callable[[int], None] = lambda images: None,
+    ) -> "CurveGrouper":
+        """Learn from masks and the middle line of each curve in them: points in order."""
+        if len(courses) != len(images):
+            raise ValueError(f"{len(images)} images, but courses for {len(courses)}")
+        if not len(images):
+            raise ValueError("no images: curves are learned from at least one")
+        lessons: list[Lessons] = []
+        for number, known in enumerate(courses):
+            drawing = describe(self._mask(images[number], number))
+            truth = find_truth(drawing.strands, drawing.ends, known)
+            lessons.append(lessons_of(drawing.pairs, truth))
+            progress(1)
+        learned = joined_lessons(lessons)
+        self.continuation_ = learn_strands(learned, self.potentials.termination)
+        self.provenance_ = {"images": len(images), "neighbours": int(learned.neighbours.sum())}
+        return self
+
+    def predict(self, images: Images) -> list[CurveGrouping]:
+        """Group the strands of each mask."""
+        continuation = self._fitted()
+        forget_old_programs()
+        found: list[CurveGrouping] = []
+        for start in range(0, len(images), _BATCH):
+            some = images[start : start + _BATCH]
+            masks = [self._mask(image, start + k) for k, image in enumerate(some)]
+            found += self._grouped(masks, continuation)
+        return found
+
+    def _mask(self, image: np.ndarray, number: int) -> Bool[np.ndarray, "rows cols"]:
+        if np.size(image) > _MOST:
+            raise ValueError(
+                f"image {number} has {np.size(image):,} pixels, more than {_MOST:,}: "
+                "reduce it, or cut it into tiles"
+            )
+        return as_binary(image, self.threshold, f"image {number}")
+
+    def _grouped(
+        self, masks: list[np.ndarray], continuation: StrandContinuation
+    ) -> list[CurveGrouping]:
+        drawings = [describe(mask) for mask in masks]
+        links = [self._links(drawing, continuation) for drawing in drawings]
+        presence = [self._presence(drawing.strands) for drawing in drawings]
+        decided = attend_each(links, presence, self.potentials, self.seed, self._room)
+        return [
+            self._answer(drawing.strands, own, wanted, *answer, mask)
+            for drawing, own, wanted, answer, mask in zip(
+                drawings, links, presence, decided, masks, strict=True
+            )
+        ]
+
+    def _links(self, drawing: "Drawing", continuation: StrandContinuation) -> Links:
+        ends = np.stack([drawing.pairs.first, drawing.pairs.second], 1)
+        links = Links(ends // 2, ends % 2, continuation.log_odds(drawing.pairs))
+        return links.take(links.score > self.potentials.hopeless)
+
+    def _presence(self, strands: Strands) -> Presence:
+        # A curve may do without a strand that two share.
+        return np.where(strands.loose, 0.0, self.potentials.presence)
+
+    def _answer(
+        self,
+        strands: Strands,
+        links: Links,
+        presence: Presence,
+        on: Bool[np.ndarray, " links"],
+        belief: np.ndarray,
+        mask: Bool[np.ndarray, "rows cols"],
+    ) -> CurveGrouping:
+        score = score_of(links, on, presence, self.potentials)
+        bound = bound_of(links, presence, self.potentials) if self.bound else None
+        group = group_numbers(links.stroke, on, len(strands))
+        joined = np.zeros(len(strands), bool)
+        joined[links.stroke[on]] = True
+        curve = joined | ~strands.loose
+        # The groups that are curves, numbered anew in the same order.
+        number = np.cumsum(np.bincount(group[curve], minlength=len(strands)) > 0) - 1
+        group = np.where(curve, number[group], -1)
+        return CurveGrouping(strands, group, links, on, belief, mask, score, bound)
+
+    def _fitted(self) -> StrandContinuation:
+        if self.continuation_ is None:
+            raise ValueError("this CurveGrouper has learned nothing yet: call fit, or load one")
+        return self.continuation_
+
+    def save(self, path: str | Path) -> None:
+        """Write what was learned to a file."""
+        config = {"potentials": asdict(self.potentials), "terms": TERMS}
+        config["threshold"] = self.threshold
+        arrays = {"weights": self._fitted().weights}
+        save_model(path, ModelFile("curves", arrays, config, self.provenance_))
+
+    @classmethod
+    def load(cls, source: str | Path) -> "CurveGrouper":
+        """Read a model from a file, or by its bundled name."""
+        found = load_model(source, "curves")
+        potentials = ContourPotentials(**found.config["potentials"])
+        grouper = cls(potentials=potentials, threshold=found.config["threshold"])
+        grouper.continuation_ = StrandContinuation(found.arrays["weights"])
+        grouper.provenance_ = dict(found.provenance)
+        return grouper
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A mask as strands, their ends, and the pairs of ends that may be joined."""
+
+    strands: Strands
+    ends: Ends
+    pairs: EndPairs
+
+
+def describe(mask: Bool[np.ndarray, "rows cols"]) -> Drawing:
+    """Describe a mask.
+
+    A strand whose ends may continue each other is cut in two, so that no attention variable has
+    both ends on one part.
+
+    >>> mask = np.zeros((60, 60), bool)
+    >>> mask[28:33, 5:55], mask[5:55, 28:33] = True, True
+    >>> drawing = describe(mask)
+    >>> len(drawing.strands), len(drawing.ends)
+    (4, 8)
+    """
+    ground = relief(mask)
+    strands = find_strands(ground)
+    ends = find_ends(strands)
+    pairs = find_end_pairs(ends, ground)
+    round_ = pairs.first // 2 == pairs.second // 2
+    if round_.any():
+        which = np.zeros(len(strands), bool)
+        which[pairs.first[round_] // 2] = True
+        strands = halved(strands, which)
+        ends = find_ends(strands)
+        pairs = find_end_pairs(ends, ground)
+        pairs = pairs.take(pairs.first // 2 != pairs.second // 2)
+    return Drawing(strands, ends, pairs)

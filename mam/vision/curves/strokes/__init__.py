@@ -1,0 +1,1 @@
+"""Broken contours: strokes of one length, and what continues what."""

@@ -1,0 +1,139 @@
+r"""How well one stroke continues another: the potential of an attention variable, learned.
+
+Two ways to say it from the pairs of neighbours on known contours. ``SmoothContinuation`` describes
+a pair by its geometry :math:`g` (distance, bend and skew, see ``stroke_pairs``) and holds
+
+.. math:: \log \frac{P(\text{neighbours} \mid g)}{P(\text{others} \mid g)}
+
+on a grid, from smoothed counts, so that one pair seen tells about all that lie nearly the same.
+``CountedContinuation`` is the paper's: it allows the pairs of parts that were seen exactly so.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy import ndimage
+
+from mam.vision.curves.strokes.poses import Poses
+from mam.vision.curves.strokes.stroke_pairs import Pairs
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """How counts become a potential."""
+
+    reach: float = 18.0  # px; strokes whose middles are farther apart never continue each other
+    distance_step: float = 0.5  # px, of the grid
+    angle_step: float = 4.0  # degrees, of the grid
+    distance_width: float = 0.75  # px, of the Gaussian that spreads a neighbour
+    angle_width: float = 8.0  # degrees
+    others_width: float = 2.0  # times as wide for pairs that are no neighbours
+    unseen: float = 0.5  # pairs that are no neighbours, imagined in every cell of the grid
+    doubt: float = 1e-4  # neighbours imagined in every cell
+
+
+SMOOTHING = Smoothing()
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothContinuation:
+    """Log odds on a grid over distance, bend and skew."""
+
+    table: Float[np.ndarray, "distances angles angles"]
+    smoothing: Smoothing = SMOOTHING
+
+    @property
+    def reach(self) -> float:
+        """The largest distance of the grid, px."""
+        return self.smoothing.reach
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The grid."""
+        return {"table": self.table}
+
+    def log_odds(self, poses: Poses, pairs: Pairs) -> Float[np.ndarray, " pairs"]:
+        """Interpolate the grid."""
+        where = _grid_place(pairs, self.smoothing)
+        return ndimage.map_coordinates(self.table, where, order=1, mode="nearest")
+
+
+def learn_smooth(
+    pairs: Pairs, neighbours: Bool[np.ndarray, " pairs"], smoothing: Smoothing = SMOOTHING
+) -> SmoothContinuation:
+    """Learn from pairs of which it is known whether they are neighbours on a contour."""
+    if not neighbours.any():
+        raise ValueError("no two strokes of the training images are neighbours on a contour")
+    shape = _grid_shape(smoothing)
+    where = np.rint(_grid_place(pairs, smoothing)).astype(np.int64)
+    cell = np.ravel_multi_index(tuple(where), shape, mode="clip")
+    width = np.array(
+        [smoothing.distance_width / smoothing.distance_step]
+        + [smoothing.angle_width / smoothing.angle_step] * 2
+    )
+
+    def spread(some: np.ndarray, wider: float) -> np.ndarray:
+        counts = np.bincount(cell.ravel()[some], minlength=int(np.prod(shape))).reshape(shape)
+        # Bend and skew are absolute values: what would spread below 0 comes back above.
+        return ndimage.gaussian_filter(counts.astype(float), width * wider, mode="reflect")
+
+    linked = spread(neighbours, 1.0) + smoothing.doubt
+    others = spread(~neighbours, smoothing.others_width) + smoothing.unseen
+    return SmoothContinuation(np.log(linked / others).astype(np.float32), smoothing)
+
+
+def _grid_shape(smoothing: Smoothing) -> tuple[int, int, int]:
+    angles = int(np.ceil(180 / smoothing.angle_step)) + 1
+    return int(np.ceil(smoothing.reach / smoothing.distance_step)) + 1, angles, angles
+
+
+def _grid_place(pairs: Pairs, smoothing: Smoothing) -> Float[np.ndarray, "3 pairs"]:
+    angles = np.degrees(np.stack([pairs.bend, pairs.skew])) / smoothing.angle_step
+    return np.concatenate([pairs.distance[None] / smoothing.distance_step, angles])
+
+
+@dataclass(frozen=True, eq=False)
+class CountedContinuation:
+    """The pairs of part types and offsets that were seen, each as one number."""
+
+    seen: Int[np.ndarray, " kinds"]  # sorted
+    reach: float
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The numbers of the pairs."""
+        return {"seen": self.seen}
+
+    def log_odds(self, poses: Poses, pairs: Pairs) -> Float[np.ndarray, " pairs"]:
+        """Return 0 for what was seen, and forbid the rest."""
+        keys = _co_occurrence(poses, pairs.pose)
+        place = np.minimum(np.searchsorted(self.seen, keys), len(self.seen) - 1)
+        return np.where(self.seen[place] == keys, 0.0, -np.inf)
+
+
+# Both say up to which distance (``reach``) strokes may continue each other, and how well.
+Continuation = SmoothContinuation | CountedContinuation
+
+
+def learn_counted(
+    poses: Poses,
+    pairs: Pairs,
+    neighbours: Bool[np.ndarray, " pairs"],
+    reach: float,
+    least: float = 1.7e-7,  # share of all counts (paper, "Learning" of the pathfinder challenge)
+) -> CountedContinuation:
+    """Count the neighbours {(t1, t2, dr, dc), (t2, t1, -dr, -dc)}; drop the rarest."""
+    if not neighbours.any():
+        raise ValueError("no two strokes of the training images are neighbours on a contour")
+    own = pairs.pose[neighbours]
+    keys = np.concatenate([_co_occurrence(poses, own), _co_occurrence(poses, own[:, ::-1])])
+    seen, counts = np.unique(keys, return_counts=True)
+    return CountedContinuation(seen[counts >= least * len(keys)], reach)
+
+
+def _co_occurrence(poses: Poses, pairs: Int[np.ndarray, "pairs 2"]) -> Int[np.ndarray, " pairs"]:
+    """Number the types and the offset of two parts, each in 16 bits."""
+    first, second = pairs.T
+    down, right = (poses.place[second] - poses.place[first]).T + (1 << 15)
+    return (poses.type[first] << 48) | (poses.type[second] << 32) | (down << 16) | right

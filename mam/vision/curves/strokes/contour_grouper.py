@@ -1,0 +1,294 @@
+r"""Grouping broken contours: strokes, attention between their ends, and the curves they form.
+
+An image is sparsified, the pose of every stroke is read off its pixels, pairs of facing ends become
+attention variables with the learned potential of a continuation, and max-product decides which are
+ON (paper, "Pathfinder challenge"). ``ContourGrouper`` puts these steps together.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool
+
+from mam.core.estimator import Estimator
+from mam.core.growing import GrowingSizes
+from mam.core.model_files import ModelFile, load_model, save_model
+from mam.vision.curves.attend import (
+    ContourPotentials,
+    Links,
+    attend,
+    bound_of,
+    joined_links,
+    score_of,
+)
+from mam.vision.curves.chains import group_numbers
+from mam.vision.curves.courses import Contour
+from mam.vision.curves.strokes.continuation import (
+    SMOOTHING,
+    Continuation,
+    CountedContinuation,
+    SmoothContinuation,
+    Smoothing,
+    learn_counted,
+    learn_smooth,
+)
+from mam.vision.curves.strokes.contour_answer import Grouping
+from mam.vision.curves.strokes.hidden import add_hidden
+from mam.vision.curves.strokes.poses import Poses, find_poses, joined_poses
+from mam.vision.curves.strokes.stroke_pairs import Pairs, find_pairs, joined_pairs
+from mam.vision.curves.strokes.stroke_truth import neighbours_on_contours
+from mam.vision.images.binary import Images, as_binary
+from mam.vision.images.covered import Hidden
+from mam.vision.parts.masks import Noise, Parts
+from mam.vision.parts.sparsifier import Sparsifier
+
+_BATCH = 128  # images whose attention variables are decided at once
+CONTINUATIONS = ("smooth", "counts")
+_POTENTIALS = ContourPotentials()
+
+
+class ContourGrouper(Estimator):
+    """Learn from known contours how strokes continue each other; group the strokes of images.
+
+    >>> from mam.data import make_row, recipe
+    >>> grouper = ContourGrouper.load("contours")
+    >>> row = make_row(recipe("pathfinder", "hard", seed=3), 0)
+    >>> [found] = grouper.predict([row.clean])
+    >>> found.same(*row.markers).same == bool(row.label)
+    True
+    """
+
+    def __init__(
+        self,
+        parts: Parts | str | Path = "pathfinder-parts",
+        *,
+        continuation: str = "smooth",  # or "counts", the paper's
+        potentials: ContourPotentials = _POTENTIALS,
+        smoothing: Smoothing = SMOOTHING,
+        sparsifications: int = 1,  # of every training image, each from its own seed
+        threshold: float | int | None = 26,  # above it a pixel is ON (facts: 26 of 255)
+        restarts: int = 8,  # of the sparsifier
+        bound: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.parts = parts
+        self.continuation = continuation
+        self.potentials = potentials
+        self.smoothing = smoothing
+        self.sparsifications = sparsifications
+        self.threshold = threshold
+        self.restarts = restarts
+        self.bound = bound
+        self.seed = seed
+        self.continuation_: Continuation | None = None
+        self.provenance_: dict[str, Any] = {}
+        # Both remember the sizes of arrays used so far, and have no part in any answer.
+        self._sparsifier = Sparsifier(parts)
+        self._room = GrowingSizes()
+
+    def fit(
+        self,
+        images: Images,
+        contours: Sequence[Sequence[Contour]],
+        progress: Callable[[int], None] = lambda images: None,
+    ) -> "ContourGrouper":
+        """Learn from images and the course of each contour in them: points in order.
+
+        Strokes of different contours share no pixel, or next to none, so that the strokes found
+        in a whole image are those found in its contours one by one. ``progress`` is told how many
+        images are done.
+        """
+        parts, weights = self._checked(), self._weights(images)
+        if len(contours) != len(weights):
+            raise ValueError(f"{len(weights)} images, but contours for {len(contours)}")
+        found = []
+        for start in range(0, len(weights), _BATCH):
+            some = weights[start : start + _BATCH]
+            for k in range(self.sparsifications):
+                poses = self._poses(some, parts, self.seed + k)
+                pairs = find_pairs(poses, self.smoothing.reach)
+                known = neighbours_on_contours(poses, pairs, contours[start : start + _BATCH])
+                found.append((poses, pairs, known))
+            progress(len(some))
+        poses, pairs, neighbours = _joined(found)
+        self.continuation_ = (
+            learn_smooth(pairs, neighbours, self.smoothing)
+            if self.continuation == "smooth"
+            else learn_counted(poses, pairs, neighbours, self.smoothing.reach)
+        )
+        self.provenance_ = {"images": len(weights), "neighbours": int(neighbours.sum())}
+        return self
+
+    def predict(self, images: Images, hidden: Sequence[Hidden] | None = None) -> list[Grouping]:
+        """Group the strokes of each image.
+
+        ``hidden`` lists, by image, where contours end in strokes that something covers: they take
+        part as well.
+        """
+        parts, weights = self._checked(), self._weights(images)
+        if hidden is not None and len(hidden) != len(weights):
+            raise ValueError(f"{len(weights)} images, but hidden strokes for {len(hidden)}")
+        self._fitted()
+        unknown = None
+        if hidden is not None:
+            unknown = [one.covered(w.shape) for one, w in zip(hidden, weights, strict=True)]
+        batches = [slice(start, start + _BATCH) for start in range(0, len(weights), _BATCH)]
+        found: list[Grouping] = []
+        # One thread sparsifies the next images while this one groups the last.
+        with ThreadPoolExecutor(1) as ahead:
+            sparsified = ahead.map(
+                lambda some: self._poses(
+                    weights[some], parts, self.seed, unknown and unknown[some]
+                ),
+                batches,
+            )
+            for some, poses in zip(batches, sparsified, strict=True):
+                covered = None if hidden is None else hidden[some]
+                found += self._grouped(weights[some], poses, covered)
+        return found
+
+    def _checked(self) -> Parts:
+        if self.continuation not in CONTINUATIONS:
+            known = ", ".join(CONTINUATIONS)
+            raise ValueError(f"continuation is one of {known}, not {self.continuation!r}")
+        if self.sparsifications < 1:
+            raise ValueError(f"sparsifications must be at least 1, not {self.sparsifications}")
+        return self.parts if isinstance(self.parts, Parts) else Parts.load(self.parts)
+
+    def _weights(self, images: Images) -> list[np.ndarray]:
+        """The pixels as weights: 0 where OFF, their values where ON."""
+        return [
+            np.asarray(image) * as_binary(image, self.threshold, f"image {number}")
+            for number, image in enumerate(images)
+        ]
+
+    def _poses(
+        self,
+        weights: list[np.ndarray],
+        parts: Parts,
+        seed: int,
+        unknown: Sequence[Bool[np.ndarray, "_ _"]] | None = None,
+    ) -> Poses:
+        self._sparsifier.set_params(parts=parts, restarts=self.restarts, seed=seed)
+        placements = self._sparsifier.transform([w > 0 for w in weights], unknown)
+        return find_poses(weights, placements, parts, unknown)
+
+    def _grouped(
+        self,
+        weights: list[np.ndarray],
+        poses: Poses,
+        hidden: Sequence[Hidden] | None,
+    ) -> list[Grouping]:
+        continuation = self._fitted()
+        pairs = find_pairs(poses, continuation.reach)
+        links = Links(pairs.pose, pairs.side, continuation.log_odds(poses, pairs))
+        if hidden is not None:
+            # What is marked is a curve rather than a stray stroke: see what the others form.
+            poses, seen = _by_image(poses, self._hopeful(links))
+            group = group_numbers(seen.stroke, self._attended(poses, seen)[0], len(poses))
+            poses, more = add_hidden(poses, hidden, continuation, np.bincount(group)[group])
+            links = joined_links([seen, more])
+        return self._decided(weights, *_by_image(poses, self._hopeful(links)))
+
+    def _hopeful(self, links: Links) -> Links:
+        return links.take(links.score > self.potentials.hopeless)
+
+    def _attended(self, poses: Poses, links: Links) -> tuple[np.ndarray, np.ndarray]:
+        """Run max-product on all images: which links are ON, and their beliefs."""
+        owner = poses.image[links.stroke[:, 0]]
+        number = np.arange(len(links)) - np.searchsorted(owner, owner)
+        presence = np.full(len(poses), self.potentials.presence)
+        return attend(links, presence, number, self.potentials, self.seed, self._room)
+
+    def _decided(self, weights: list[np.ndarray], poses: Poses, links: Links) -> list[Grouping]:
+        """Decide all images, and cut the answer into images."""
+        on, belief = self._attended(poses, links)
+        owner = poses.image[links.stroke[:, 0]]
+        borders = np.arange(len(weights) + 1)
+        first_link, first = np.searchsorted(owner, borders), np.searchsorted(poses.image, borders)
+        presence = np.full(len(poses), self.potentials.presence)
+        group = group_numbers(links.stroke, on, len(poses))
+        answers = []
+        for image, pixels in enumerate(weights):
+            mine = slice(first[image], first[image + 1])
+            some = slice(first_link[image], first_link[image + 1])
+            own = links.take(some)
+            own = replace(own, stroke=own.stroke - first[image])
+            strokes, groups = poses.take(mine), group[mine]
+            score = score_of(own, on[some], presence[mine], self.potentials)
+            groups = groups - groups.min(initial=len(poses))
+            answers.append(
+                Grouping(strokes, groups, own, on[some], belief[some], pixels > 0, score)
+            )
+        return [self._bounded(answer) for answer in answers] if self.bound else answers
+
+    def _bounded(self, answer: Grouping) -> Grouping:
+        """Bound the optimum by the dual of the formal model."""
+        presence = np.full(len(answer.strokes), self.potentials.presence)
+        bound = bound_of(answer.links, presence, self.potentials)
+        return replace(answer, bound=bound)
+
+    def _fitted(self) -> Continuation:
+        if self.continuation_ is None:
+            raise ValueError("this ContourGrouper has learned nothing yet: call fit, or load one")
+        return self.continuation_
+
+    def save(self, path: str | Path) -> None:
+        """Write what was learned, with the parts, to a file."""
+        continuation, parts = self._fitted(), self._checked()
+        config = {
+            "noise": asdict(parts.noise),
+            "continuation": self.continuation,
+            "potentials": asdict(self.potentials),
+            "smoothing": asdict(self.smoothing),
+            "threshold": self.threshold,
+            "restarts": self.restarts,
+        }
+        arrays = {"masks": parts.masks.astype(np.uint8), **continuation.arrays}
+        save_model(path, ModelFile("contours", arrays, config, self.provenance_))
+
+    @classmethod
+    def load(cls, source: str | Path) -> "ContourGrouper":
+        """Read a model from a file, or by its bundled name."""
+        found = load_model(source, "contours")
+        config = found.config
+        grouper = cls(
+            Parts(found.arrays["masks"].astype(bool), Noise(**config["noise"])),
+            continuation=config["continuation"],
+            potentials=ContourPotentials(**config["potentials"]),
+            smoothing=Smoothing(**config["smoothing"]),
+            threshold=config["threshold"],
+            restarts=config["restarts"],
+        )
+        grouper.continuation_ = (
+            SmoothContinuation(found.arrays["table"], grouper.smoothing)
+            if grouper.continuation == "smooth"
+            else CountedContinuation(found.arrays["seen"], grouper.smoothing.reach)
+        )
+        grouper.provenance_ = dict(found.provenance)
+        return grouper
+
+
+def _by_image(poses: Poses, links: Links) -> tuple[Poses, Links]:
+    """Sort by image, so that the strokes and links of each are slices."""
+    order = np.argsort(poses.image, kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    poses, links = poses.take(order), replace(links, stroke=rank[links.stroke])
+    return poses, links.take(np.argsort(poses.image[links.stroke[:, 0]], kind="stable"))
+
+
+def _joined(
+    found: list[tuple[Poses, Pairs, Bool[np.ndarray, " _"]]],
+) -> tuple[Poses, Pairs, Bool[np.ndarray, " pairs"]]:
+    """Put the strokes and pairs of several batches behind each other."""
+    if not found:
+        raise ValueError("no images: contours are learned from at least one")
+    poses, pairs, neighbours = zip(*found, strict=True)
+    first = np.cumsum([0, *(len(some) for some in poses)])
+    moved = [replace(p, pose=p.pose + start) for p, start in zip(pairs, first, strict=False)]
+    return joined_poses(poses), joined_pairs(moved), np.concatenate(neighbours)

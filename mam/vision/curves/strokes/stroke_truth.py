@@ -1,0 +1,67 @@
+"""Which strokes are neighbours on contours whose course is known."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.spatial import KDTree
+
+from mam.vision.curves.courses import STEP, Contour, even_course
+from mam.vision.curves.strokes.poses import Poses
+from mam.vision.curves.strokes.stroke_pairs import Pairs
+
+_OFF_COURSE = 4.0  # px; a stroke farther from all contours belongs to none
+_TURNED = 4.0  # px that a stroke across a contour counts as farther away
+
+
+def neighbours_on_contours(
+    poses: Poses, pairs: Pairs, contours: Sequence[Sequence[Contour]]
+) -> Bool[np.ndarray, " pairs"]:
+    """Tell which pairs follow each other along a contour; ``contours`` are listed by image.
+
+    Strokes are sorted along the contour they lie on. Where the contour crosses itself, a stroke
+    lies on the course that has its direction.
+    """
+    contour, position = _places(poses, contours)
+    order = np.lexsort((position, contour))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    first, second = pairs.pose.T
+    same = (contour[first] == contour[second]) & (contour[first] >= 0)
+    return same & (np.abs(rank[first] - rank[second]) == 1)
+
+
+def _places(
+    poses: Poses, contours: Sequence[Sequence[Contour]]
+) -> tuple[Int[np.ndarray, " poses"], Float[np.ndarray, " poses"]]:
+    """The contour of each stroke (-1: none) and how far along it the stroke lies."""
+    contour, position = np.full(len(poses), -1), np.zeros(len(poses))
+    number = 0
+    for image, known in enumerate(contours):
+        mine = np.flatnonzero(poses.image == image)
+        courses = [even_course(np.asarray(points, float)) for points in known]
+        if len(mine) and courses:
+            sizes = [len(course) for course in courses]
+            owner = number + np.repeat(np.arange(len(sizes)), sizes)
+            along = np.concatenate([STEP * np.arange(size) for size in sizes])
+            nearest, far = _nearest(poses.take(mine), np.concatenate(courses))
+            near = far <= _OFF_COURSE
+            contour[mine[near]] = owner[nearest[near]]
+            position[mine[near]] = along[nearest[near]]
+        number += len(known)
+    return contour, position
+
+
+def _nearest(
+    poses: Poses, course: Float[np.ndarray, "steps 4"]
+) -> tuple[Int[np.ndarray, " poses"], Float[np.ndarray, " poses"]]:
+    """The point of a course that is nearest to each stroke, in place and direction."""
+    close = min(64, len(course))
+    far, which = KDTree(course[:, :2]).query(poses.middle, k=close)
+    far, which = far.reshape(len(poses), close), which.reshape(len(poses), close)
+    axis = poses.axis[:, None]
+    way = course[which, 2:]
+    turned = np.abs(axis[..., 0] * way[..., 1] - axis[..., 1] * way[..., 0])
+    best = (far + _TURNED * turned).argmin(1)
+    rows = np.arange(len(poses))
+    return which[rows, best], far[rows, best]

@@ -1,0 +1,1 @@
+"""Objects in binary images: elastic graphs of one part."""

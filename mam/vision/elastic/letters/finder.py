@@ -1,0 +1,165 @@
+"""Find objects in binary images by elastic graphs learned from masks of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from mam.core.estimator import Estimator
+from mam.core.programs import forget_old_programs
+from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.letters.letter_learning import learn_bank
+from mam.vision.elastic.letters.letter_search import Found, Library, SearchConfig, search
+from mam.vision.elastic.letters.letter_sets import Candidates, best_set, margins
+from mam.vision.images.binary import Images, as_binary, as_states
+
+_FULL = 40_000  # graphs beyond which a library gets no more variants: it is dense without them
+PRESETS = {"best": SearchConfig, "paper": SearchConfig.paper}
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """One object that was found."""
+
+    graph: int  # number of the graph in the bank
+    category: int  # of that graph; -1: none
+    vertices: Int[np.ndarray, "vertices 2"]  # (row, column) of each vertex's part
+    edges: Int[np.ndarray, "edges 2"]
+    pixels: Bool[np.ndarray, "rows cols"]  # covered by the parts
+    score: float  # what it adds to the score of the set it was found in
+    margin: float  # how much worse the set is with the best graph of another category instead
+
+
+class ObjectFinder(Estimator):
+    """Learn one elastic graph from each mask; match them to images.
+
+    ``bank`` is a ``Bank``, a file of one or a bundled name; ``fit`` replaces it. ``preset`` is
+    "best" or "paper". ``variants`` says how many turned and scaled copies of every graph are
+    searched for, beside itself (by default as the preset says, fewer of a large bank), ``seed``
+    draws them.
+    ``threshold`` says above which value a pixel is ON, for images that are not binary.
+
+    >>> bar, corner = np.zeros((64, 64), bool), np.zeros((64, 64), bool)
+    >>> bar[20:28, 10:50] = True
+    >>> corner[20:28, 10:50] = corner[20:60, 10:18] = True
+    >>> finder = ObjectFinder(variants=0).fit([bar, corner], [0, 1])
+    >>> [found] = finder.find(corner)
+    >>> found.category, found.margin > 0
+    (1, True)
+    """
+
+    def __init__(
+        self,
+        bank: Bank | str | Path | None = None,
+        *,
+        preset: str = "best",
+        variants: int | None = None,
+        threshold: float | int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.bank = bank
+        self.preset = preset
+        self.variants = variants
+        self.threshold = threshold
+        self.seed = seed
+        self._prepared: tuple[object, Library] | None = None
+
+    def fit(self, masks: Images, y: Sequence[int] | None = None) -> "ObjectFinder":
+        """Learn a graph from each mask of a single object; ``y`` are their categories."""
+        binary = [as_binary(mask, None, f"mask {number}") for number, mask in enumerate(masks)]
+        self.bank = learn_bank(binary, y)
+        return self
+
+    def find(self, image: np.ndarray, copies: int = 1) -> list[Match]:
+        """Find the best ``copies`` objects that together explain an image."""
+        state = as_states(as_binary(image, self.threshold))
+        [found] = self.search([state])
+        return self.matches(found, state, copies)
+
+    def search(self, states: Sequence[Int[np.ndarray, "_ _"]]) -> list[Found]:
+        """Find candidates in images whose pixels are 1 (ON), -1 (OFF) or 0 (unknown)."""
+        forget_old_programs()
+        return search(states, self.library)
+
+    def matches(
+        self,
+        found: Found,
+        state: Int[np.ndarray, "rows cols"],
+        copies: int,
+        chosen: list[int] | None = None,
+    ) -> list[Match]:
+        """The best set of candidates, or a chosen one, best first."""
+        there = int(np.isfinite(found.single).sum())
+        if not 1 <= copies <= there:
+            raise ValueError(f"copies must lie between 1 and {there}, the candidates; not {copies}")
+        library = self.library
+        category = library.bank.category[found.graph]
+        mask, weights = library.bank.mask, library.config.pairs
+        candidates = Candidates.of(found, state, mask, category, weights)
+        chosen = best_set(candidates, found.pair, copies) if chosen is None else chosen
+        apart = margins(candidates, chosen)
+        made = [
+            self._match(found, candidates, one, chosen, margin, state.shape)
+            for one, margin in zip(chosen, apart, strict=True)
+        ]
+        return sorted(made, key=lambda match: -match.score)
+
+    def _match(
+        self,
+        found: Found,
+        candidates: Candidates,
+        one: int,
+        chosen: list[int],
+        margin: float,
+        shape: tuple[int, ...],
+    ) -> Match:
+        library, graph = self.library, int(found.graph[one])
+        edges = library.bank.ends[graph, : library.bank.edge_count[graph]]
+        rest = [other for other in chosen if other != one]
+        return Match(
+            int(library.source[graph]),
+            int(library.bank.category[graph]),
+            found.place[one][found.there[one]],
+            edges.astype(np.int64),
+            candidates.covered[one].reshape(shape),
+            float(candidates.added(rest)[one]),
+            margin,
+        )
+
+    @property
+    def config(self) -> SearchConfig:
+        """The settings that the parameters amount to."""
+        if self.preset not in PRESETS:
+            raise ValueError(f"preset is one of {', '.join(PRESETS)}, not {self.preset!r}")
+        config = PRESETS[self.preset]()
+        count = self.variants
+        if count is None:
+            room = _FULL // max(len(self._bank()), 1) - 1
+            count = min(config.variants.count, max(room, 0))
+        if count < 0:
+            raise ValueError(f"variants must be 0 or more, not {count}")
+        return replace(config, variants=replace(config.variants, count=count, seed=self.seed))
+
+    @property
+    def library(self) -> Library:
+        """The bank, prepared for the search; prepared again only when a parameter changed."""
+        key = (self.bank, self.preset, self.variants, self.seed)
+        if self._prepared is None or self._prepared[0] != key:
+            self._prepared = key, Library.of(self._bank(), self.config)
+        return self._prepared[1]
+
+    def _bank(self) -> Bank:
+        if self.bank is None:
+            raise ValueError("the finder has no bank: call fit, or give one, such as 'letters'")
+        return self.bank if isinstance(self.bank, Bank) else Bank.load(self.bank)
+
+    def save(self, path: str | Path) -> None:
+        """Write the bank to a file."""
+        self._bank().save(path)
+
+    @classmethod
+    def load(cls, source: str | Path, **parameters: object) -> "ObjectFinder":
+        """Read a bank from a file, or by its bundled name."""
+        return cls(Bank.load(source), **parameters)  # type: ignore[arg-type]

@@ -1,0 +1,89 @@
+"""The best set of so many candidates, and how much better it is than its rivals.
+
+A candidate added to a set scores as it does alone, less what it shares with the pixels of the set:
+the pair scores of ``mam.vision.elastic.letters.letter_pairs``, for sets of any size.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from mam.vision.elastic.letters.letter_pairs import PairConfig, cover_counts, offsets_of
+from mam.vision.elastic.letters.letter_search import Found
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Candidates of one image with their pixels."""
+
+    covered: Bool[np.ndarray, "candidates pixels"]
+    single: Float[np.ndarray, " candidates"]
+    lost: Float[np.ndarray, " pixels"]  # by a candidate for a pixel that others cover already
+    category: Int[np.ndarray, " candidates"]
+
+    @classmethod
+    def of(
+        cls,
+        found: Found,
+        state: Int[np.ndarray, "rows cols"],
+        mask: Bool[np.ndarray, "side side"],
+        category: Int[np.ndarray, " candidates"],
+        config: PairConfig,
+    ) -> "Candidates":
+        """Draw the candidates."""
+        offsets = offsets_of(mask)
+        counts = np.asarray(cover_counts(found.place, found.there, offsets, state.shape))
+        flat = state.ravel()
+        value = np.where(flat > 0, config.on, np.where(flat < 0, -config.off, 0.0))
+        return cls(counts > 0, found.single, value + config.shared, category)
+
+    def added(self, chosen: list[int]) -> Float[np.ndarray, " candidates"]:
+        """What each candidate would add to the score of a set; -inf for its members."""
+        union = self.covered[chosen].any(0)
+        gain = self.single - (self.covered & union) @ self.lost
+        gain[chosen] = -np.inf
+        return gain
+
+    def score(self, chosen: list[int]) -> float:
+        """The score of a set."""
+        total = 0.0
+        for place, one in enumerate(chosen):
+            total += float(self.added(chosen[:place])[one])
+        return total
+
+
+def best_set(candidates: Candidates, pair: Float[np.ndarray, "n n"], copies: int) -> list[int]:
+    """Numbers of the best candidates: exact up to two, grown and improved one by one beyond."""
+    if copies == 1:
+        return [int(candidates.single.argmax())]
+    first, second = np.unravel_index(int(pair.argmax()), pair.shape)
+    chosen = [int(first), int(second)]
+    while len(chosen) < copies:
+        chosen.append(int(candidates.added(chosen).argmax()))
+    better = copies > 2
+    while better:
+        better = False
+        for place in range(copies):
+            rest = chosen[:place] + chosen[place + 1 :]
+            gain = candidates.added(rest)
+            rival = int(gain.argmax())
+            if gain[rival] > gain[chosen[place]] + 1e-6:
+                chosen = [*rest, rival]
+                better = True
+    return chosen
+
+
+def margins(candidates: Candidates, chosen: list[int]) -> list[float]:
+    """By how much the set is better than with the best graph of another category in each place.
+
+    Where all graphs have one category: than with any other graph.
+    """
+    found = []
+    for one in chosen:
+        rest = [other for other in chosen if other != one]
+        gain = candidates.added(rest)
+        same = candidates.category == candidates.category[one]
+        rivals = np.where(np.arange(len(gain)) == one if same.all() else same, -np.inf, gain)
+        found.append(float(gain[one] - rivals.max()))
+    return found

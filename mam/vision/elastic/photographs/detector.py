@@ -1,0 +1,249 @@
+"""Find objects in photographs by elastic graphs learned from photographs with masks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+
+from mam.core.estimator import Estimator
+from mam.core.programs import forget_old_programs
+from mam.vision.elastic.photographs.edge_evidence import evidence_of
+from mam.vision.elastic.photographs.object_bank import ObjectBank
+from mam.vision.elastic.photographs.object_learning import Example, LearnConfig, learn_graphs
+from mam.vision.elastic.photographs.object_search import (
+    APART,
+    Candidates,
+    Library,
+    SearchConfig,
+    box_overlap,
+    search,
+)
+from mam.vision.elastic.photographs.object_threshold import learn_thresholds
+from mam.vision.elastic.photographs.outline import filled, hull, moved_along
+from mam.vision.elastic.photographs.picture_size import reduced, reduced_example, scale_to
+from mam.vision.images.photo_edges import check_picture
+
+MASKS = ("outline", "hull")
+
+Pixels = Shaped[np.ndarray, "..."]
+
+
+@dataclass(frozen=True, eq=False)
+class Detection:
+    """The best place for an object, and whether it is there."""
+
+    name: str
+    there: bool  # the score reaches the object's threshold
+    score: float
+    threshold: float
+    margin: float  # to the best candidate in another place
+    mask: Bool[np.ndarray, "rows cols"]
+    hull: Bool[np.ndarray, "rows cols"]  # of the placed parts: the paper's mask
+    vertices: Int[np.ndarray, "vertices 2"]  # (row, column) of each part
+    types: Int[np.ndarray, " vertices"]  # directions of their edges, in 16ths of a turn
+    edges: Int[np.ndarray, "edges 2"]
+    graph: int  # number of the graph in the model
+    cut: bool  # parts lie beyond the picture: its border cuts the object
+
+
+class _Frame(NamedTuple):
+    """A picture's own pixels, and the scale at which it was searched."""
+
+    shape: tuple[int, int]
+    scale: float
+
+    def own(self, points: Shaped[np.ndarray, "points 2"]) -> Float[np.ndarray, "points 2"]:
+        """Points of the reduced picture in its own pixels."""
+        return (points + 0.5) / self.scale - 0.5
+
+
+class ObjectDetector(Estimator):
+    """Learn typed elastic graphs of objects from photographs with masks; find them in others.
+
+    ``model`` is an ``ObjectBank``, a file of one or a bundled name; ``fit`` replaces it. ``graphs``
+    says how many graphs of each object are searched for: the learned ones, and turned and scaled
+    copies of them up to that number, drawn with ``seed``. ``mask`` is "outline" (the learned
+    outline moved along with the parts) or "hull" (their convex hull, as in the paper). ``fit``
+    puts vertices about ``distance`` px apart, in pictures reduced to ``side`` px at most.
+
+    >>> from mam.data import make_row, recipe
+    >>> rows = [make_row(recipe("objects", "easy", 0), row) for row in range(2)]
+    >>> detector = ObjectDetector(graphs=30).fit([rows[0].image], [rows[0].mask], [rows[0].name])
+    >>> [found] = detector.find(rows[0].image)
+    >>> found.there, bool((found.mask & rows[0].mask).sum() > 0.8 * rows[0].mask.sum())
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        model: ObjectBank | str | Path | None = None,
+        *,
+        graphs: int = 200,
+        mask: str = "outline",
+        distance: float | int = 12.0,
+        side: int = 640,
+        seed: int = 0,
+    ) -> None:
+        self.model = model
+        self.graphs = graphs
+        self.mask = mask
+        self.distance = distance
+        self.side = side
+        self.seed = seed
+        self._prepared: tuple[object, Library] | None = None
+
+    def fit(
+        self,
+        images: Sequence[Pixels],
+        masks: Sequence[Pixels],
+        names: Sequence[str] | None = None,
+        depths: Sequence[Pixels | None] | None = None,
+    ) -> "ObjectDetector":
+        """Learn from images with the mask of one object each; depths are in metres."""
+        count = len(images)
+        if len(masks) != count or any(x is not None and len(x) != count for x in (names, depths)):
+            raise ValueError(f"{count} images need as many masks, names and depths")
+        examples = [
+            Example(
+                np.asarray(image),
+                np.asarray(masks[n]) > 0,
+                "object" if names is None else names[n],
+                None if depths is None else depths[n],
+                f"image {n}",
+            )
+            for n, image in enumerate(images)
+        ]
+        return self.fit_examples(examples)
+
+    def fit_examples(
+        self, examples: Sequence[Example], thresholds: bool = True
+    ) -> "ObjectDetector":
+        """Learn graphs and, unless they are not wanted, from which score on objects are there."""
+        learning = replace(LearnConfig(), distance=float(self.distance))
+        examples = [reduced_example(example, self.side) for example in examples]
+        model, chosen = learn_graphs(examples, learning, self.seed)
+        about = {"pictures": len(examples), "seed": self.seed, "distance": float(self.distance)}
+        # Pictures to search are reduced as those learned from.
+        graphs = replace(model.graphs, config={"side": self.side})
+        model = replace(model, graphs=graphs, provenance=about)
+        if thresholds:
+            library = Library.of(model, self.config, self.seed)
+            model = replace(model, threshold=learn_thresholds(examples, chosen, library))
+        self.model = model
+        return self
+
+    def find(self, image: Pixels, depth: Pixels | None = None, copies: int = 1) -> list[Detection]:
+        """The best ``copies`` places of every object, those that are there first, by score."""
+        if copies < 1:
+            raise ValueError(f"copies must be 1 or more, not {copies}")
+        forget_old_programs()
+        library = self.library
+        check_picture(image)
+        scale = scale_to(image.shape, library.model.graphs.config.get("side", self.side))
+        far = None if depth is None else reduced(depth, scale)
+        evidence = evidence_of(reduced(image, scale), far, library.config.evidence)
+        frame = _Frame((image.shape[0], image.shape[1]), scale)
+        found = [
+            one
+            for number, candidates in enumerate(search(evidence, library))
+            for one in self._detections(number, candidates, frame, copies)
+        ]
+        return sorted(found, key=lambda one: (not one.there, -one.score))
+
+    def predict(
+        self, images: Sequence[Pixels], depths: Sequence[Pixels | None] | None = None
+    ) -> list[list[Detection]]:
+        """What ``find`` finds in each image."""
+        known = depths or [None] * len(images)
+        return [self.find(*one) for one in zip(images, known, strict=True)]
+
+    def _detections(
+        self, number: int, candidates: Candidates, frame: "_Frame", copies: int
+    ) -> list[Detection]:
+        boxes = np.stack(
+            [_box(*one) for one in zip(candidates.place, candidates.there, strict=True)]
+        )
+        apart: list[int] = []  # the best candidate of each place
+        for one, box in enumerate(boxes):
+            if (box_overlap(box, boxes[apart]) < APART).all():
+                apart.append(one)
+        made = []
+        for rank, one in enumerate(apart[:copies]):
+            rival = apart[rank + 1] if rank + 1 < len(apart) else None
+            margin = np.inf if rival is None else candidates.score[one] - candidates.score[rival]
+            made.append(self._detection(number, candidates, one, frame, float(margin)))
+        return made
+
+    def _detection(
+        self,
+        number: int,
+        candidates: Candidates,
+        one: int,
+        frame: "_Frame",
+        margin: float,
+    ) -> Detection:
+        model, graph = self.library.model, int(candidates.graph[one])
+        bank = model.graphs
+        assert bank.type is not None
+        count = int(bank.vertex_count[graph])
+        places = candidates.place[one][candidates.there[one]]
+        moved = moved_along(model.outline[graph], bank.vertices[graph, :count], places)
+        vertices = np.rint(frame.own(places)).astype(np.int64)
+        hulled = hull(vertices, frame.shape)
+        score, threshold = float(candidates.score[one]), float(model.threshold[number])
+        return Detection(
+            model.names[number],
+            score >= threshold,
+            score,
+            threshold,
+            margin,
+            filled(frame.own(moved), frame.shape) if self.mask == "outline" else hulled,
+            hulled,
+            vertices,
+            bank.type[graph, :count].astype(np.int64),
+            bank.ends[graph, : bank.edge_count[graph]].astype(np.int64),
+            graph,
+            bool(((vertices < 0) | (vertices >= frame.shape)).any()),
+        )
+
+    @property
+    def config(self) -> SearchConfig:
+        """The settings that the parameters amount to."""
+        if self.mask not in MASKS:
+            raise ValueError(f"mask is one of {', '.join(MASKS)}, not {self.mask!r}")
+        if self.graphs < 1:
+            raise ValueError(f"graphs must be 1 or more, not {self.graphs}")
+        return replace(SearchConfig(), graphs=self.graphs)
+
+    @property
+    def library(self) -> Library:
+        """The model, prepared for the search; prepared again only when a parameter changed."""
+        key = (self.model, self.graphs, self.mask, self.seed)
+        if self._prepared is None or self._prepared[0] != key:
+            self._prepared = key, Library.of(self._model(), self.config, self.seed)
+        return self._prepared[1]
+
+    def _model(self) -> ObjectBank:
+        if self.model is None:
+            raise ValueError("the detector has no model: call fit, or give a file")
+        return self.model if isinstance(self.model, ObjectBank) else ObjectBank.load(self.model)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file."""
+        self._model().save(path)
+
+    @classmethod
+    def load(cls, source: str | Path, **parameters: object) -> "ObjectDetector":
+        """Read a model from a file, or by its bundled name."""
+        return cls(ObjectBank.load(source), **parameters)  # type: ignore[arg-type]
+
+
+def _box(
+    place: Int[np.ndarray, "vertices 2"], there: Bool[np.ndarray, " vertices"]
+) -> Float[np.ndarray, "4"]:
+    """First row and column, last row and column of a candidate's parts."""
+    own = place[there]
+    return np.concatenate([own.min(0), own.max(0)]).astype(np.float64)

@@ -1,0 +1,59 @@
+"""The file of a model of objects: typed elastic graphs, outlines, names, thresholds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from mam.core.model_files import ModelFile, load_model, save_model
+from mam.vision.elastic.bank import ARRAYS, Bank
+
+KIND = "objects in photographs"
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectBank:
+    """Graphs of one or more objects. The category of a graph is the number of its object."""
+
+    graphs: Bank
+    outline: Float[np.ndarray, "graphs points 2"]  # of the object, in the graph's own frame
+    names: tuple[str, ...]  # of the objects
+    threshold: Float[np.ndarray, " objects"]  # score from which on an object is there
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+    def take(self, graphs: Int[np.ndarray, " some"]) -> "ObjectBank":
+        """Return the model with some of the graphs; the objects keep their numbers."""
+        return replace(self, graphs=self.graphs.take(graphs), outline=self.outline[graphs])
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file."""
+        bank = self.graphs
+        assert bank.type is not None
+        arrays = {name: getattr(bank, name) for name in ARRAYS}
+        arrays |= {"type": bank.type, "mask": bank.mask.astype(np.uint8)}
+        arrays |= {
+            "outline": self.outline.astype(np.float32),
+            "threshold": self.threshold.astype(np.float32),
+        }
+        settings = {**bank.config, "names": list(self.names)}
+        save_model(path, ModelFile(KIND, arrays, settings, self.provenance))
+
+    @classmethod
+    def load(cls, source: str | Path) -> "ObjectBank":
+        """Read a model from a file, or by its bundled name."""
+        found = load_model(source, KIND)
+        config = dict(found.config)
+        names = tuple(config.pop("names"))
+        arrays = {name: found.arrays[name] for name in ARRAYS}
+        mask, kind = found.arrays["mask"].astype(bool), found.arrays["type"]
+        bank = Bank(**arrays, mask=mask, type=kind, config=config)  # type: ignore[arg-type]
+        outline, threshold = (
+            found.arrays[name].astype(np.float64) for name in ("outline", "threshold")
+        )
+        return cls(bank, outline, names, threshold, found.provenance)

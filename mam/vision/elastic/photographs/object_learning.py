@@ -1,0 +1,141 @@
+"""Typed elastic graphs from photographs with masks; several for each object, to cover its poses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+
+from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.photographs.object_bank import ObjectBank
+from mam.vision.elastic.photographs.outline import outline_of
+from mam.vision.elastic.photographs.points import pick_points
+from mam.vision.elastic.springs import EdgeConfig, elastic_edges
+from mam.vision.images.photo_edges import TYPES, FilterConfig, as_channels, find_edges
+
+_EDGES = EdgeConfig(longest=10_000.0)  # an object may be as large as the picture
+_CELLS = 4  # a pose is told by the directions of edges in 4 x 4 cells of its box
+_FEWEST = 3  # vertices of a graph: fewer have no inside
+
+
+@dataclass(frozen=True)
+class LearnConfig:
+    """How graphs are learned."""
+
+    distance: float = 12.0  # px between vertices, about
+    strength: float = 0.04  # of an edge that may become a vertex
+    poses: int = 24  # graphs of an object, at most
+    filters: FilterConfig = field(default_factory=FilterConfig)
+    edges: EdgeConfig = _EDGES
+
+
+class Example(NamedTuple):
+    """A photograph with the mask of one object."""
+
+    image: Shaped[np.ndarray, "..."]
+    mask: Bool[np.ndarray, "rows cols"]
+    name: str  # of the object
+    depth: Float[np.ndarray, "rows cols"] | None = None  # metres, all of it known
+    where: str = "the image"  # what to call it in errors
+    picture: str = ""  # equal for examples of one picture; else each array is a picture of its own
+    scene: str = ""  # equal for pictures of one scene; else each picture is a scene of its own
+
+    @property
+    def key(self) -> str:
+        """What tells pictures apart."""
+        return self.picture or str(id(self.image))
+
+
+class Sketch(NamedTuple):
+    """The vertices of an example before they are joined."""
+
+    vertices: Int[np.ndarray, "vertices 2"]
+    type: Int[np.ndarray, " vertices"]
+    pose: Float[np.ndarray, " features"]
+
+
+def check_example(example: Example) -> None:
+    """Refuse a mask that nothing can be learned from."""
+    mask = example.mask
+    if mask.shape != example.image.shape[:2]:
+        raise ValueError(
+            f"{example.where}: its mask has {mask.shape[0]} x {mask.shape[1]} px, the picture "
+            f"{example.image.shape[0]} x {example.image.shape[1]}; they must be the same"
+        )
+    if not mask.any():
+        raise ValueError(f"{example.where}: its mask is empty; leave it out, or mark the object")
+
+
+def sketch(example: Example, config: LearnConfig, seed: int) -> Sketch:
+    """Pick vertices on the edges inside the mask."""
+    check_example(example)
+    channels = as_channels(example.image, example.depth, config.filters, example.where)
+    edges = find_edges(channels, config.filters.sigma)
+    strength, kind = np.asarray(edges.strength), np.asarray(edges.type)
+    points = np.argwhere((strength > config.strength) & example.mask)
+    chosen = points[pick_points(points, config.distance, np.random.default_rng(seed))]
+    if len(chosen) < _FEWEST:
+        raise ValueError(
+            f"{example.where}: {len(points)} px of edges inside the mask, too few to know the "
+            "object by; leave it out, or take a sharper or larger picture"
+        )
+    types = kind[tuple(points.T)]
+    return Sketch(chosen, kind[tuple(chosen.T)], _pose(points, types, example.mask))
+
+
+def learn_graphs(
+    examples: Sequence[Example], config: LearnConfig, seed: int = 0
+) -> tuple[ObjectBank, Int[np.ndarray, " graphs"]]:
+    """One graph from each chosen example; and the numbers of those examples. No thresholds yet."""
+    for example in examples:
+        check_example(example)
+    if not examples:
+        raise ValueError("no examples, so there is nothing to learn from")
+    names = tuple(dict.fromkeys(example.name for example in examples))
+    number = np.array([names.index(example.name) for example in examples])
+    sketches = [sketch(example, config, seed) for example in examples]
+    chosen = np.sort(
+        np.concatenate(
+            [
+                own[spread_out(np.stack([sketches[n].pose for n in own]), config.poses)]
+                for own in (np.flatnonzero(number == one) for one in range(len(names)))
+            ]
+        )
+    )
+    vertices = [sketches[n].vertices for n in chosen]
+    types = [sketches[n].type for n in chosen]
+    links = elastic_edges(vertices, config.edges)
+    point = np.ones((1, 1), bool)
+    bank = Bank.of(vertices, links, point, number[chosen].tolist(), types)
+    outline = np.stack([outline_of(examples[n].mask) - sketches[n].vertices.min(0) for n in chosen])
+    return ObjectBank(bank, outline, names, np.zeros(len(names))), chosen
+
+
+def spread_out(
+    features: Float[np.ndarray, "examples features"], count: int
+) -> Int[np.ndarray, " chosen"]:
+    """Examples that cover all: each next one is the farthest from those chosen before.
+
+    >>> spread_out(np.array([[0.0], [0.1], [5.0], [9.0]]), 3).tolist()
+    [0, 3, 2]
+    """
+    chosen = [0]
+    far = np.linalg.norm(features - features[0], axis=1)
+    while len(chosen) < min(count, len(features)):
+        chosen.append(int(far.argmax()))
+        far = np.minimum(far, np.linalg.norm(features - features[chosen[-1]], axis=1))
+    return np.array(chosen)
+
+
+def _pose(
+    points: Int[np.ndarray, "points 2"], types: Int[np.ndarray, " points"], mask: np.ndarray
+) -> Float[np.ndarray, " features"]:
+    """How much of each direction is in each cell of the object's box, and the box's proportions."""
+    spots = np.argwhere(mask)
+    low, size = spots.min(0), np.ptp(spots, axis=0) + 1
+    cell = np.minimum((points - low) * _CELLS // size, _CELLS - 1)
+    counts = np.zeros((_CELLS, _CELLS, TYPES))
+    np.add.at(counts, (cell[:, 0], cell[:, 1], types), 1.0)
+    root = np.sqrt(counts / max(len(points), 1))  # of length 1
+    return np.append(root.ravel(), np.log(size / 100.0))

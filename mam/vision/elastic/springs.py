@@ -1,0 +1,180 @@
+"""The edges of an elastic graph: as few as keep its vertices together (paper, algorithm 1).
+
+A pair of vertices at distance d wants the radius max(1, d / factor). Pairs are looked at from the
+closest to the farthest; a pair that edges so far hold nearly as tight (the sum of radii along the
+shortest path is at most ``tolerance`` times its wish) needs no edge of its own. All shortest paths
+are kept and updated with every edge instead of being searched for every pair.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from mam.vision.parts.greedy import places_of
+
+_FAR = np.float32(1e6)  # no path; far above any sum of radii
+_GRAIN = 32  # vertices are padded to multiples of this
+_BATCH_ON_ACCELERATOR = 512
+_BATCH_ON_CPU = 8
+
+
+@dataclass(frozen=True)
+class EdgeConfig:
+    """Settings of algorithm 1 (paper, "Learning elastic graphs for cABC")."""
+
+    factor: float = 7.0  # a pair at distance d wants the radius d / factor
+    tolerance: float = 2.0  # how much looser than that a path may be
+    longest: float = 200.0  # px, between the ends of an edge
+
+
+EDGES = EdgeConfig()
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Pairs of vertices, in the order of a walk along them, and the radius of each."""
+
+    ends: Int[np.ndarray, "edges 2"]
+    radius: Int[np.ndarray, " edges"]
+
+
+def elastic_edges(
+    vertices: Sequence[Int[np.ndarray, "_ 2"]], config: EdgeConfig = EDGES
+) -> list[Edges]:
+    """Return the edges of each set of vertices.
+
+    >>> [found] = elastic_edges([np.array([[0, 0], [0, 5], [0, 10], [0, 40]])])
+    >>> found.ends.tolist(), found.radius.tolist()
+    ([[0, 1], [1, 2], [2, 3]], [1, 1, 4])
+    """
+    found: list[Edges | None] = [None] * len(vertices)
+    for numbers, places, there in _batches(vertices):
+        added = np.asarray(_added(places, there, config.factor, config.tolerance, config.longest))
+        for number, pairs in zip(numbers, places_of(added), strict=False):
+            found[number] = _walked(pairs, vertices[number], config.factor)
+    return [one for one in found if one is not None]
+
+
+def _batches(vertices: Sequence[np.ndarray]):
+    """Numbers, padded vertices and which of them are there, by similar count."""
+    size = _BATCH_ON_CPU if jax.default_backend() == "cpu" else _BATCH_ON_ACCELERATOR
+    counts = np.array([len(one) for one in vertices], np.int64)
+    rooms = -(-np.maximum(counts, 1) // _GRAIN) * _GRAIN
+    for room in np.unique(rooms):
+        members = np.flatnonzero(rooms == room)
+        for start in range(0, len(members), size):
+            numbers = members[start : start + size]
+            places = np.zeros((size, room, 2), np.float32)
+            for place, number in enumerate(numbers):
+                places[place, : counts[number]] = vertices[number]
+            filled = np.append(counts[numbers], np.zeros(size - len(numbers), np.int64))
+            yield numbers, places, np.arange(room) < filled[:, None]
+
+
+@jax.jit
+def _added(
+    places: Float[Array, "graphs n 2"],
+    there: Bool[Array, "graphs n"],
+    factor: Array | float,
+    tolerance: Array | float,
+    longest: Array | float,
+) -> Bool[Array, "graphs n n"]:
+    """Which pairs get an edge."""
+    return jax.vmap(partial(_added_to_one, factor=factor, tolerance=tolerance, longest=longest))(
+        places, there
+    )
+
+
+def _added_to_one(
+    places: Array,
+    there: Array,
+    factor: Array | float,
+    tolerance: Array | float,
+    longest: Array | float,
+) -> Bool[Array, "n n"]:
+    count = len(places)
+    square = jnp.sum((places[:, None] - places) ** 2, -1)
+    distance = jnp.sqrt(square)
+    wish = jnp.maximum(1.0, distance / factor)
+    number = jnp.arange(count)
+    upper = number[:, None] < number
+    allowed = upper & there[:, None] & there & (distance < longest)
+    # Squared distances are whole numbers, so equally distant pairs are told apart by their place.
+    rank = _ranks(jnp.where(allowed, square, jnp.inf))
+
+    def first_loose(paths: Array) -> Array:
+        loose = allowed & (paths > wish * tolerance)
+        return jnp.min(jnp.where(loose, rank, count * count))
+
+    def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        paths, added, at = state
+        u, v = _place_of(rank, at, count)
+        weight = jnp.ceil(wish[u, v])
+        through = paths[:, u, None] + weight + paths[v]
+        paths = jnp.minimum(paths, jnp.minimum(through, through.T))
+        return paths, added.at[u, v].set(True), first_loose(paths)
+
+    paths = jnp.where(number[:, None] == number, 0.0, _FAR)
+    start = paths, jnp.zeros((count, count), bool), first_loose(paths)
+    return jax.lax.while_loop(lambda state: state[2] < count * count, step, start)[1]
+
+
+def _ranks(values: Float[Array, "n n"]) -> Int[Array, "n n"]:
+    """The place of each entry in ascending order, equal entries by their position."""
+    order = jnp.argsort(values.ravel(), stable=True)
+    numbers = jnp.arange(values.size, dtype=jnp.int32)
+    return jnp.zeros(values.size, jnp.int32).at[order].set(numbers).reshape(values.shape)
+
+
+def _place_of(rank: Int[Array, "n n"], at: Array, count: int) -> tuple[Array, Array]:
+    flat = jnp.argmax(rank.ravel() == at)
+    return flat // count, flat % count
+
+
+def _walked(pairs: np.ndarray, vertices: np.ndarray, factor: float) -> Edges:
+    """Order edges along a depth-first walk; round radii so that errors cancel on the way."""
+    ends = _walk(pairs, len(vertices))
+    away = vertices[ends[:, 1]] - vertices[ends[:, 0]]
+    wishes = np.maximum(1.0, np.hypot(away[:, 0], away[:, 1]) / factor)
+    radius, error = [], 0.0
+    for wish in wishes.tolist():
+        low = math.floor(wish)
+        high = math.ceil(wish)
+        up, down = high - wish + error, low - wish + error
+        rise = abs(up) < abs(down)
+        error = up if rise else down
+        radius.append(high if rise else low)
+    return Edges(ends, np.array(radius, np.int64))
+
+
+def _walk(pairs: np.ndarray, count: int) -> Int[np.ndarray, "edges 2"]:
+    """All edges in the order in which a depth-first walk from vertex 0 first meets them.
+
+    ``pairs`` are sorted, and so are the neighbours of every vertex then.
+    """
+    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    for edge, (u, v) in enumerate(pairs.tolist()):
+        neighbours[u].append((v, edge))
+        neighbours[v].append((u, edge))
+    ahead = [iter(some) for some in neighbours]
+    met = bytearray(len(pairs))
+    order: list[int] = []
+    # Pieces too far apart for an edge are walked one after another.
+    for start in range(count):
+        trail = [start]
+        while trail:
+            for there, edge in ahead[trail[-1]]:
+                if not met[edge]:
+                    met[edge] = True
+                    order.append(edge)
+                    trail.append(there)
+                    break
+            else:
+                trail.pop()
+    return pairs[order].astype(np.int64).reshape(-1, 2)

@@ -1,0 +1,1 @@
+"""What is ON in a picture: thresholds, ink, edges, and discs that are lifted."""

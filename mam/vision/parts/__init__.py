@@ -1,0 +1,1 @@
+"""Object parts, the sparsifier that places them, and how they are learned."""

@@ -1,0 +1,87 @@
+"""Model files: what was changed since they were written is refused, and older files are read."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from mam.core import model_files as files
+from mam.core.digest import DATA, HEADER
+from mam.core.model_files import ModelFile, bundled_models, load_model, model_kind, save_model
+from tests.oracles.flips import outcomes
+
+ARRAYS = {"weights": np.linspace(0, 1, 60), "mask": np.arange(30, dtype=np.uint8).reshape(5, 6)}
+MODEL = ModelFile("toy", ARRAYS, {"side": 7}, {"data": "toy.parquet", "rows": 10})
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize("count", [300, pytest.param(1500, marks=pytest.mark.slow)])
+def test_no_flipped_bit_changes_a_model_silently(tmp_path: Path, mapped: bool, count: int) -> None:
+    path = tmp_path / "toy.safetensors"
+    save_model(path, MODEL)
+
+    def read() -> list:
+        found = load_model(path, "toy", mapped=mapped)
+        arrays = sorted((name, a.dtype.str, a.tolist()) for name, a in found.arrays.items())
+        return [arrays, found.config, found.provenance]
+
+    found = outcomes(path, count, read)
+    print(found)
+    assert set(found) <= {"refused", "harmless"}
+    assert found["refused"] > 0.8 * count  # the names and characters of the digests may be hit
+
+
+def test_a_large_mapped_file_is_not_read_to_be_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "toy.safetensors"
+    save_model(path, MODEL)
+    monkeypatch.setattr(files, "_CHECKED", 100)
+    monkeypatch.setattr(files, "check_data", lambda path: pytest.fail("read it all"))
+    found = load_model(path, "toy", mapped=True)
+    np.testing.assert_array_equal(found.arrays["mask"], ARRAYS["mask"])
+    content = bytearray(path.read_bytes())
+    content[content.index(b"toy.parquet")] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"toy\.safetensors: .*header has another digest"):
+        load_model(path, "toy", mapped=True)
+    with pytest.raises(ValueError, match=r"toy\.safetensors: .*header has another digest"):
+        model_kind(path)
+
+
+def _written_before(path: Path, text: str) -> None:
+    save_file({"weights": np.zeros(3)}, path, metadata={"mam": text})
+
+
+def test_a_file_without_digests_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "old.safetensors"
+    about = {"format": 1, "kind": "toy", "version": "0.1.0", "config": {}, "provenance": {"n": 1}}
+    _written_before(path, json.dumps(about))
+    for mapped in (False, True):
+        found = load_model(path, "toy", mapped=mapped)
+        assert found.provenance == {"n": 1} and found.arrays["weights"].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"format": 1}', "null", "3"])
+def test_a_file_that_says_nonsense_of_itself_is_named(tmp_path: Path, text: str) -> None:
+    _written_before(tmp_path / "a.safetensors", text)
+    with pytest.raises(ValueError, match=r"a\.safetensors: the file is damaged"):
+        load_model(tmp_path / "a.safetensors", "toy")
+
+
+def test_the_same_model_gives_the_same_file(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        save_model(tmp_path / name, MODEL)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize("name", bundled_models())
+def test_bundled_models_have_digests(name: str) -> None:
+    path = bundled_models()[name]
+    with safe_open(path, "numpy") as file:
+        about = json.loads(file.metadata()["mam"])
+    assert len(about[HEADER]) == len(about[DATA]) == 64
+    load_model(name, about["kind"])
