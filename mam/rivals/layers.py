@@ -14,8 +14,8 @@ CHANNELS = 20
 _STEM_SIDE = 7  # px, of both kernels of the stem
 _AXES = ("NHWC", "HWIO", "NHWC")
 
-Kernel = Float[Array, "rows cols inward outward"]
-Maps = Float[Array, "batch rows cols channels"]
+Kernel = Float[Array, "_ _ _ _"]  # rows, columns, channels in, channels out
+Maps = Float[Array, "batch _ _ _"]  # rows, columns, channels
 
 
 def kernel_of(key: PRNGKeyArray, side: int, inward: int, outward: int) -> Kernel:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, UInt8
@@ -46,7 +47,8 @@ def learn_batch(batch: Batch, state: State, rate: float) -> tuple[State, Float[A
     value = eqx.filter_value_and_grad(_loss, has_aux=True)
     (loss, moments), slope = value(state.network, state.moments, *map(jnp.asarray, batch))
     learned = eqx.filter(state.network, eqx.is_inexact_array)
-    change, optimiser = optax.nadam(rate).update(slope, state.optimiser, learned)
+    with jax.numpy_dtype_promotion("standard"):  # optax mixes floats with the number of steps
+        change, optimiser = optax.nadam(rate).update(slope, state.optimiser, learned)
     return State(eqx.apply_updates(state.network, change), moments, optimiser), loss
 
 

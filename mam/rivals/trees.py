@@ -19,10 +19,10 @@ def named_arrays(tree: Any, prefix: str) -> dict[str, np.ndarray]:
 
 
 def filled(tree: Any, arrays: Mapping[str, np.ndarray], prefix: str, where: str) -> Any:
-    """A tree of the same form with the arrays of those names; others are refused."""
+    """A tree of the same form (shapes will do) with the arrays of those names, if they fit."""
 
     def found(path: Any, leaf: Any) -> Any:
-        if not eqx.is_array(leaf):
+        if not hasattr(leaf, "dtype"):
             return leaf
         name = _name(prefix, path)
         array = arrays.get(name)
@@ -32,7 +32,7 @@ def filled(tree: Any, arrays: Mapping[str, np.ndarray], prefix: str, where: str)
             raise ValueError(
                 f"{where}: {name} is {array.dtype} {array.shape}, not {leaf.dtype} {leaf.shape}"
             )
-        return jax.numpy.asarray(array)
+        return jax.numpy.array(array)  # a copy: its memory may be given on
 
     return jax.tree_util.tree_map_with_path(found, tree)
 
