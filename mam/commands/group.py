@@ -41,7 +41,9 @@ def group(
         Path | None, typer.Option(help="The overlay PNG; default: IMAGE-curves.png.")
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="The SVG; default: beside the overlay.")] = None,
-    bound: Annotated[bool, typer.Option("--bound", help="Bound the score from above.")] = False,
+    bound: Annotated[
+        bool, typer.Option("--bound", help="Bound what is not proved optimal.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Group the strokes or lines of a picture into curves, and draw them."""
@@ -107,13 +109,21 @@ def as_text(found: "Drawing", png: Path, svg: Path | None) -> str:
     lines = [
         f"{len(found.lines)} curves of {found.strokes} strokes, model {found.model}",
         f"assumed: {found.assumed}",
-        f"score {found.score:.2f}" + ("" if found.bound is None else f", bound {found.bound:.2f}"),
+        _certificate(found),
     ]
     if found.same is not None:
         verdict = "the same curve" if found.same.same else "different curves"
         lines.append(f"The markers are on {verdict}, margin {found.same.margin:.2f}")
     lines.append(f"{png}: overlay" + ("" if svg is None else f"; {svg}: polylines"))
     return "\n".join(lines)
+
+
+def _certificate(found: "Drawing") -> str:
+    if found.proof is not None:
+        return f"score {found.score:.2f}, proved optimal"
+    return f"score {found.score:.2f}" + (
+        "" if found.bound is None else f", within {found.bound - found.score:.2f} of the optimum"
+    )
 
 
 def as_json_text(found: "Drawing", png: Path, svg: Path | None) -> str:
@@ -146,6 +156,7 @@ def as_json_text(found: "Drawing", png: Path, svg: Path | None) -> str:
             "assumed": found.assumed,
             "score": found.score,
             "bound": found.bound,
+            "proof": found.proof,
             "overlay": str(png),
             "svg": None if svg is None else str(svg),
         },

@@ -44,6 +44,7 @@ class Quickstart:
                 "contours": len(self.found),
                 "score": self.found.score,
                 "bound": self.found.bound,
+                "proof": self.found.proof,
                 "picture": str(self.picture),
             }
         )
@@ -51,15 +52,15 @@ class Quickstart:
     def as_text(self) -> str:
         """Return a page to read."""
         found, same = self.found, self.drawing.same
-        assert same is not None and found.gap is not None
+        assert same is not None
         verdict = "the SAME contour" if same.same else "DIFFERENT contours"
-        proof = "proved optimal" if found.gap <= 1e-4 else f"within {found.gap:.3g} of the optimum"
+        proof = "proved optimal" if found.proof else "not proved optimal"
         return "\n".join(
             [
                 _STORY,
                 f"{len(found.strokes)} strokes, {len(found.links)} attention variables, "
                 f"{int(found.on.sum())} of them ON: {len(found)} contours",
-                f"score {found.score:.3f}, no grouping above {found.bound:.3f}: {proof}",
+                f"score {found.score:.3f}, {proof}",
                 "",
                 f"The discs are on {verdict}, margin {same.margin:.2f}.",
                 "",
@@ -76,7 +77,7 @@ def quickstart(out: Path) -> Quickstart:
     check_outputs([out], [bundled_file(_IMAGE)])
     image = decode(bundled_file(_IMAGE), _IMAGE)
     markers = find_discs(image, _IMAGE)
-    grouper = ContourGrouper.load("contours").set_params(bound=True)
+    grouper = ContourGrouper.load("contours")
     [found] = group_marked([image], [markers], grouper)
     lines = sorted(found.polylines, key=len, reverse=True)
     drawing = Drawing(
@@ -87,6 +88,7 @@ def quickstart(out: Path) -> Quickstart:
         "",
         found.score,
         found.bound,
+        found.proof,
         markers.tolist(),
         found.same(markers[0], markers[1]),
     )

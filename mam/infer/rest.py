@@ -10,7 +10,7 @@ import numpy as np
 
 from mam.graph import FactorGraph, Scores, VariableGroup
 from mam.infer.components import number_components
-from mam.infer.eliminate import Eliminated
+from mam.infer.known import Known
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,13 @@ class Rest:
     owner: int  # the graph of the batch
 
 
-def leftovers(found: Eliminated, scores: tuple[Scores, ...]) -> list[Rest]:
-    """Return every component that is not solved."""
-    union, solved = found.split.union, found.split.solved
+def leftovers(found: Known, scores: tuple[Scores, ...], whole: bool = False) -> list[Rest]:
+    """Return every component that is not solved; with ``whole`` those of a graph together."""
+    union, solved = found.union, found.solved
     free = np.flatnonzero(~solved)
     if not len(free):
         return []
-    label = _joined(found)
+    label = _by_graph(found) if whole else _joined(found)
     counts = zip(*np.unique(union.states, return_counts=True), strict=True)
     known = {int(n): np.zeros((int(count), int(n))) for n, count in counts}
     place = np.zeros(len(union.states), np.int64)
@@ -48,27 +48,35 @@ def leftovers(found: Eliminated, scores: tuple[Scores, ...]) -> list[Rest]:
     return result
 
 
-def _joined(found: Eliminated) -> np.ndarray:
+def _by_graph(found: Known) -> np.ndarray:
+    """Number the graphs in which something is left over."""
+    owner = found.union.instance
+    return np.unique(np.where(found.solved, -1, owner), return_inverse=True)[1] - int(
+        found.solved.any()
+    )
+
+
+def _joined(found: Known) -> np.ndarray:
     """Number the components that are left over; those that share a factor are one."""
-    union = found.split.union
+    union = found.union
     pairs = []
     for group in union.sets:
         scopes = group.factors.scopes()
-        open_ = ~found.split.solved[scopes.values]
+        open_ = ~found.solved[scopes.values]
         values, rows = scopes.values[open_], scopes.row_of_value[open_]
         first = np.searchsorted(rows, rows)
         pairs.append(np.stack([values[first], values], 1))
-    return number_components(~found.split.solved, pairs)
+    return number_components(~found.solved, pairs)
 
 
 def _rest(
-    found: Eliminated,
+    found: Known,
     taken: np.ndarray,
     owner: int,
     known: dict[int, np.ndarray],
     place: np.ndarray,
 ) -> Rest:
-    union = found.split.union
+    union = found.union
     chosen, needed = [], taken.copy()
     for group in union.sets:
         scopes = group.factors.scopes()

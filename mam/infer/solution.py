@@ -27,6 +27,7 @@ class Solution:
     iterations: int
     violated: tuple[str, ...]  # hard factors by name and number, and "evidence of" a variable
     ways: Mapping[str, int] = field(default_factory=dict)  # how many components were solved how
+    open: np.ndarray | None = None  # variables whose component is not proved; None: see ``proof``
 
     @property
     def assignment(self) -> Mapping[str, np.ndarray]:
@@ -63,6 +64,13 @@ class Solution:
         if not (self.optimal or self.impossible):
             return None
         return "bound" if any("max-product" in way for way in self.ways) else "exact"
+
+    @property
+    def proved(self) -> np.ndarray:
+        """Of each variable, whether the states of its component are proved to be the best."""
+        if self.open is None:
+            return np.full(len(self.values), self.proof is not None)
+        return ~self.open
 
     @property
     def optimal(self) -> bool:

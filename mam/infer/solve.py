@@ -1,6 +1,5 @@
 """``solve``: every component of a model the cheapest sure way, with a proof where there is one."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,16 +8,17 @@ import numpy as np
 
 from mam.core.memory import TooLarge
 from mam.core.programs import forget_old_programs
-from mam.graph import CompiledGraph, FactorGraph, GraphUnion, Scores, union_scores
+from mam.graph import CompiledGraph, FactorGraph, GraphUnion, Scores, compile_graphs, union_scores
 from mam.graph.evidence import Evidence
-from mam.infer.eliminate import Eliminated, eliminate
+from mam.infer.assemble import assembled
+from mam.infer.eliminate import eliminate
 from mam.infer.hard import solve_rest
 from mam.infer.maxproduct import max_product
 from mam.infer.options import Options
 from mam.infer.problem import graphs_of
 from mam.infer.rest import Rest, leftovers
-from mam.infer.score import graph_scores, violations
 from mam.infer.solution import Solution
+from mam.infer.trees import forests, settle_trees
 
 Graphs = FactorGraph | CompiledGraph | Sequence[FactorGraph]
 
@@ -63,8 +63,10 @@ def solve(
     too_large = chosen.method == "auto" and _edges(graphs) > _MOST_EDGES
     if chosen.method == "max-product" or too_large:
         found = max_product(graphs, evidence, chosen)
+    elif isinstance(graphs, CompiledGraph):
+        found = _compiled(graphs, evidence, chosen)
     else:
-        union = graphs.union if isinstance(graphs, CompiledGraph) else GraphUnion.of(graphs)
+        union = GraphUnion.of(graphs)
         found = _by_components(union, union_scores(union, evidence), chosen)
     return found[0] if single else found
 
@@ -80,68 +82,49 @@ def _by_components(
 ) -> list[Solution]:
     forget_old_programs()
     found = eliminate(union, scores, options.largest_table)
-    rest = leftovers(found, scores)
-    if rest and options.method == "exact":
+    known = found.known
+    rest = leftovers(known, scores)
+    answers = _wide_trees(rest, options)
+    hard = [i for i, answer in enumerate(answers) if answer is None]
+    if hard and options.method == "exact":
         raise TooLarge(
             f"this model cannot be solved exactly: {found.split.refusal}; method='auto' would "
-            f"solve {len(rest)} of its components by max-product"
+            f"solve {len(hard)} of its components by max-product"
         )
-    return _assembled(found, scores, rest, solve_rest(rest, options))
+    later = iter(solve_rest([rest[i] for i in hard], options))
+    return assembled(known, scores, rest, [answer or next(later) for answer in answers])
 
 
-def _assembled(
-    found: Eliminated, scores: tuple[Scores, ...], rest: list[Rest], answers: list[Solution]
+def _wide_trees(rest: Sequence[Rest], options: Options) -> list[Solution | None]:
+    """The answers to trees whose tables are too large to write; messages need no tables."""
+    answers: list[Solution | None] = [None] * len(rest)
+    if not rest:
+        return answers
+    trees = np.flatnonzero(forests(GraphUnion.of([one.graph for one in rest]))).tolist()
+    if trees:
+        compiled = compile_graphs([rest[i].graph for i in trees])
+        evidence = [rest[i].evidence for i in trees]
+        known = settle_trees(compiled, evidence, replace(options, precision="double"))
+        found = assembled(known, union_scores(known.union, evidence), [], [])
+        done = np.bincount(known.union.instance[~known.solved], minlength=len(trees)) == 0
+        for i, answer, sure in zip(trees, found, done, strict=True):
+            answers[i] = answer if sure and answer.feasible else None
+    return answers
+
+
+def _compiled(
+    compiled: CompiledGraph, evidence: Evidence | Sequence[Evidence] | None, options: Options
 ) -> list[Solution]:
-    """Put the answers of all components together, graph by graph."""
-    union = found.split.union
-    values, margins, impossible = (
-        known.copy() for known in (found.values, found.margins, found.impossible)
-    )
-    count = len(union.graphs)
-    missing = np.zeros(count)  # what the bounds of components lie above their scores
-    bounded, converged = np.ones(count, bool), np.ones(count, bool)
-    iterations = np.zeros(count, np.int64)
-    for one, answer in zip(rest, answers, strict=True):
-        mine = one.variables[one.free]
-        values[mine], margins[mine] = answer.values[one.free], answer.margins[one.free]
-        bounded[one.owner] &= answer.bound is not None
-        if answer.bound is not None and not answer.impossible:
-            missing[one.owner] += max(answer.bound - answer.score, 0.0)
-        impossible[one.owner] |= answer.impossible
-        converged[one.owner] &= answer.converged
-        iterations[one.owner] = max(iterations[one.owner], answer.iterations)
-    total = graph_scores(union, scores, values)
-    broken = [()] * count if np.isfinite(total).all() else violations(union, scores, values)
-    # Nothing is known of a graph whose answer is not feasible, unless that is proved.
-    above = np.where(np.isfinite(total), total + missing, np.inf)
-    bounds = np.where(impossible, -np.inf, above)
-    ways = _ways(found, rest, answers)
-    ends = np.append(union.starts, len(values))
-    return [
-        Solution(
-            graph,
-            values[ends[i] : ends[i + 1]],
-            margins[ends[i] : ends[i + 1]],
-            float(total[i]),
-            float(bounds[i]) if bounded[i] or impossible[i] else None,
-            bool(converged[i]),
-            int(iterations[i]),
-            broken[i],
-            ways=ways[i],
-        )
-        for i, graph in enumerate(union.graphs)
-    ]
-
-
-def _ways(found: Eliminated, rest: list[Rest], answers: list[Solution]) -> list[dict[str, int]]:
-    """How many components of each graph were solved how."""
-    split = found.split
-    ways: list[Counter[str]] = [Counter() for _ in split.union.graphs]
-    graph = split.graph_of_component[split.exact]
-    for number, solved in enumerate(np.bincount(graph, minlength=len(ways))):
-        if solved:
-            ways[number]["elimination"] = int(solved)
-    for one, answer in zip(rest, answers, strict=True):
-        ways[one.owner].update(answer.ways)
-    # A graph without any choice needs no method, and is known all the same.
-    return [dict(some) or {"evidence": 1} for some in ways]
+    """Trees by messages on the wiring that is there, and what they leave over by elimination."""
+    known = settle_trees(compiled, evidence, options)
+    scores = union_scores(known.union, evidence)
+    rest = leftovers(known, scores, whole=True)
+    if not rest:
+        found = assembled(known, scores, [], [])
+        if all(one.feasible for one in found):
+            return found
+        # Messages stand in for infinities; where nothing is possible elimination knows why.
+        return _by_components(known.union, scores, options)
+    graphs = GraphUnion.of([one.graph for one in rest])
+    answers = _by_components(graphs, union_scores(graphs, [one.evidence for one in rest]), options)
+    return assembled(known, scores, rest, answers)

@@ -3,12 +3,21 @@
 import time
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from mam.tasks.report import Advance, Report
 
-# Rows and the number of the first -> the label of each, or why it has none.
-Answers = Callable[[list[Any], int], list[int | str]]
+
+class Answered(NamedTuple):
+    """The label that a model gives a row."""
+
+    label: int
+    # Whether it follows from an answer that is proved to be the model's best; None: not known.
+    proved: bool | None = None
+
+
+# Rows and the number of the first -> the answer to each, or why it has none.
+Answers = Callable[[list[Any], int], list[Answered | str]]
 
 
 def measure_accuracy(
@@ -16,22 +25,29 @@ def measure_accuracy(
 ) -> Report:
     """Answer rows, ``size`` at a time, and compare with their labels.
 
-    Rows without an answer are skipped and reported.
+    ``proved`` is the share of the answers that are proved to be the model's best, where the model
+    says so. Rows without an answer are skipped and reported.
     """
     errors: list[int] = []
     skipped: dict[int, str] = {}
+    proofs: list[bool] = []
     seconds, done, coming = 0.0, 0, iter(rows)
     while some := list(islice(coming, size)):
         begin = time.perf_counter()
         found = answers(some, done)
         seconds += time.perf_counter() - begin
-        for number, (row, label) in enumerate(zip(some, found, strict=True), done):
-            if isinstance(label, str):
-                skipped[number] = label
-            elif label != row.label:
+        for number, (row, answer) in enumerate(zip(some, found, strict=True), done):
+            if isinstance(answer, str):
+                skipped[number] = answer
+                continue
+            if answer.proved is not None:
+                proofs.append(answer.proved)
+            if answer.label != row.label:
                 errors.append(number)
         done += len(some)
         advance(len(some))
     answered = done - len(skipped)
-    accuracy = 1 - len(errors) / answered if answered else 0.0
-    return Report({"accuracy": accuracy}, answered, seconds, tuple(errors), skipped)
+    figures = {"accuracy": 1 - len(errors) / answered if answered else 0.0}
+    if proofs:
+        figures["proved"] = sum(proofs) / len(proofs)
+    return Report(figures, answered, seconds, tuple(errors), skipped)

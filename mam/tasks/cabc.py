@@ -18,7 +18,7 @@ from PIL import Image
 
 from mam.core.devices import batch_size, batches_at_once
 from mam.data import CabcRow, find_rings
-from mam.tasks.accuracy import measure_accuracy
+from mam.tasks.accuracy import Answered, measure_accuracy
 from mam.tasks.report import Advance, Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.bank import Bank
@@ -187,10 +187,10 @@ def evaluate(
 ) -> Report:
     """Answer the rows of a data set and compare with their labels."""
 
-    def answers(rows: list[CabcRow], first: int) -> list[int | str]:
+    def answers(rows: list[CabcRow], first: int) -> list[Answered | str]:
         names = [f"row {first + place}" for place in range(len(rows))]
         found = predict([row.image for row in rows], finder, names)
-        return [str(one) if isinstance(one, ValueError) else one.label for one in found]
+        return [str(one) if isinstance(one, ValueError) else Answered(one.label) for one in found]
 
     rows = islice(rows_of_kind(source, CabcRow, "row of cABC"), limit)
     return measure_accuracy(rows, _BATCH, answers, advance)

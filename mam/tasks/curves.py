@@ -68,12 +68,14 @@ def evaluate(
     figures: dict[str, list[float]] = {}
     errors: list[int] = []
     skipped: dict[int, str] = {}
-    seconds, done = 0.0, 0
+    seconds, done, proved = 0.0, 0, 0
     rows = islice(rows_of_kind(source, CurvesRow, "image of curves"), limit)
     while some := list(islice(rows, _BATCH)):
         masks = [_mask(row, column, source, number) for number, row in enumerate(some, done)]
         begin = time.perf_counter()
-        labels = [found.labels for found in grouper.predict(masks)]
+        answers = grouper.predict(masks)
+        labels = [found.labels for found in answers]
+        proved += sum(found.proof is not None for found in answers)
         seconds += time.perf_counter() - begin
         for number, (row, found) in enumerate(zip(some, labels, strict=True), done):
             if not row.labels.any():
@@ -86,7 +88,8 @@ def evaluate(
         done += len(some)
         advance(len(some))
     means = {name: float(np.mean(scores)) for name, scores in sorted(figures.items())}
-    return Report({"dice": means}, done - len(skipped), seconds, tuple(errors), skipped)
+    figures = {"dice": means, "proved": proved / max(done, 1)}
+    return Report(figures, done - len(skipped), seconds, tuple(errors), skipped)
 
 
 def _set_of(row: CurvesRow) -> str:

@@ -11,7 +11,7 @@ from jaxtyping import Float, UInt8
 from PIL import Image
 
 from mam.core.model_files import find_model, model_kind
-from mam.vision.curves.answer import Same
+from mam.vision.curves.answer import Grouped, Same
 from mam.vision.curves.strands.curve_grouper import CurveGrouper
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 from mam.vision.images.ink import Ink, describe_strokes, find_ink
@@ -33,6 +33,7 @@ class Drawing:
     assumed: str  # about the picture, in words
     score: float
     bound: float | None
+    proof: str | None
     markers: Sequence[Sequence[float | int]] = ()
     same: Same | None = None  # whether both markers are on one curve
 
@@ -82,9 +83,7 @@ def _contours(
     if markers is not None:
         at = [(np.asarray(marker, float) + 0.5) * scale - 0.5 for marker in markers]
         same = found.same(at[0], at[1])
-    return Drawing(
-        ink.contrast, lines, len(found.strokes), model, "", found.score, found.bound, same=same
-    )
+    return _drawing(ink, lines, model, found, same)
 
 
 def _curves(
@@ -95,9 +94,14 @@ def _curves(
     same = None
     if markers is not None:
         same = found.same(np.asarray(markers[0], float), np.asarray(markers[1], float))
-    strokes = len(found.group)
-    lines = list(found.polylines)
-    return Drawing(ink.contrast, lines, strokes, model, "", found.score, found.bound, same=same)
+    return _drawing(ink, list(found.polylines), model, found, same)
+
+
+def _drawing(
+    ink: Ink, lines: list[np.ndarray], model: str, found: Grouped, same: Same | None
+) -> Drawing:
+    certificate = found.score, found.bound, found.proof
+    return Drawing(ink.contrast, lines, len(found.group), model, "", *certificate, same=same)
 
 
 def _version(model: str) -> tuple[Path, int]:

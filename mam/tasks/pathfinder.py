@@ -10,7 +10,7 @@ from jaxtyping import Float, Int, UInt8
 from mam.data import AnyRow, PathfinderRow
 from mam.data.markers import find_discs
 from mam.data.published import PublishedPathfinderRow
-from mam.tasks.accuracy import measure_accuracy
+from mam.tasks.accuracy import Answered, measure_accuracy
 from mam.tasks.report import Advance, Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.curves.answer import Same
@@ -137,9 +137,11 @@ def evaluate(
 ) -> Report:
     """Measure the accuracy on a data set; rows without an answer are skipped and reported."""
 
-    def answers(rows: list[Row], first: int) -> list[int | str]:
-        found = predict(rows, grouper, input)
-        return [one.reason if isinstance(one, Unanswered) else int(one.same) for one in found]
+    def answers(rows: list[Row], first: int) -> list[Answered | str]:
+        return [
+            one.reason if isinstance(one, Unanswered) else Answered(int(one.same), bool(one.proof))
+            for one in predict(rows, grouper, input)
+        ]
 
     rows = islice(rows_of_kind(source, Row, "pathfinder image"), limit)
     return measure_accuracy(rows, _BATCH, answers, advance)

@@ -9,17 +9,18 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
-from mam.vision.curves.attend import Links
+from mam.vision.curves.chain_model import Links
 from mam.vision.curves.chains import Chain, find_chains
 
 Point = Shaped[np.ndarray, "2"] | Sequence[float | int]  # row and column
 
 
 class Same(NamedTuple):
-    """Whether two points are on one curve, and by how much max-product prefers that answer."""
+    """Whether two points are on one curve, and by how much that answer is better."""
 
     same: bool
     margin: float
+    proof: str | None = None  # how it is known that the grouping is the best one, or None
 
 
 class Attention(NamedTuple):
@@ -27,7 +28,7 @@ class Attention(NamedTuple):
 
     first: int
     second: int
-    margin: float  # what max-product believes that parting them costs
+    margin: float  # what parting them costs
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,7 @@ class Grouped(ABC):
     pixels: Bool[np.ndarray, "rows cols"]  # what was ON in the image
     score: float  # of the strokes and links, in the contour model
     bound: float | None = None  # no grouping of these strokes scores higher
+    proof: str | None = None  # "exact" or "bound": none scores higher than this one
 
     @property
     @abstractmethod
@@ -103,9 +105,9 @@ class Grouped(ABC):
         """
         first, second = self.stroke_at(p, "the first point"), self.stroke_at(q, "the second point")
         if first == second:
-            return Same(True, np.inf)
+            return Same(True, np.inf, self.proof)
         joined = bool(self.group[first] == self.group[second])
-        return Same(joined, abs(self._weakest_link(first, second)))
+        return Same(joined, abs(self._weakest_link(first, second)), self.proof)
 
     def _weakest_link(self, first: int, second: int) -> float:
         """The belief of the weakest link on the strongest way; -inf without any way."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mam.data.curves import LEVELS, CurvesConfig, make_courses, make_curves
 from mam.infer import enumerate_exactly
 from mam.tasks.curves import dice
-from mam.vision.curves.attend import contour_model
+from mam.vision.curves.chain_model import contour_model
 from mam.vision.curves.owners import Trace, label_pixels, mask_pixels
 from mam.vision.curves.strands.curve_grouper import CurveGrouper, describe
 from tests.vision.pictures import drawn_curve

@@ -15,16 +15,15 @@ import numpy as np
 from jaxtyping import Bool
 
 from mam.core.estimator import Estimator
-from mam.core.growing import GrowingSizes
 from mam.core.model_files import ModelFile, load_model, save_model
 from mam.core.programs import forget_old_programs
-from mam.vision.curves.attend import (
+from mam.vision.curves.chain_model import (
+    ChainSolver,
     ContourPotentials,
+    Decided,
     Links,
     Presence,
-    attend_each,
-    bound_of,
-    score_of,
+    certify,
 )
 from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.courses import Contour
@@ -67,16 +66,14 @@ class CurveGrouper(Estimator):
         potentials: ContourPotentials = _POTENTIALS,
         threshold: float | int | None = None,  # above it a pixel is ON; None: masks are binary
         bound: bool = False,
-        seed: int = 0,
     ) -> None:
         self.potentials = potentials
         self.threshold = threshold
         self.bound = bound
-        self.seed = seed
         self.continuation_: StrandContinuation | None = None
         self.provenance_: dict[str, Any] = {}
         # Remembers the sizes of arrays used so far, and has no part in any answer.
-        self._room = GrowingSizes()
+        self._solver = ChainSolver()
 
     def fit(
         self,
@@ -125,9 +122,9 @@ class CurveGrouper(Estimator):
         drawings = [describe(mask) for mask in masks]
         links = [self._links(drawing, continuation) for drawing in drawings]
         presence = [self._presence(drawing.strands) for drawing in drawings]
-        decided = attend_each(links, presence, self.potentials, self.seed, self._room)
+        decided = self._solver.decide_each(links, presence, self.potentials)
         return [
-            self._answer(drawing.strands, own, wanted, *answer, mask)
+            self._answer(drawing.strands, own, wanted, answer, mask)
             for drawing, own, wanted, answer, mask in zip(
                 drawings, links, presence, decided, masks, strict=True
             )
@@ -136,7 +133,7 @@ class CurveGrouper(Estimator):
     def _links(self, drawing: "Drawing", continuation: StrandContinuation) -> Links:
         ends = np.stack([drawing.pairs.first, drawing.pairs.second], 1)
         links = Links(ends // 2, ends % 2, continuation.log_odds(drawing.pairs))
-        return links.take(links.score > self.potentials.hopeless)
+        return links.take(links.score > self.potentials.least_link)
 
     def _presence(self, strands: Strands) -> Presence:
         # A curve may do without a strand that two share.
@@ -147,20 +144,18 @@ class CurveGrouper(Estimator):
         strands: Strands,
         links: Links,
         presence: Presence,
-        on: Bool[np.ndarray, " links"],
-        belief: np.ndarray,
+        found: Decided,
         mask: Bool[np.ndarray, "rows cols"],
     ) -> CurveGrouping:
-        score = score_of(links, on, presence, self.potentials)
-        bound = bound_of(links, presence, self.potentials) if self.bound else None
-        group = group_numbers(links.stroke, on, len(strands))
+        known = certify(links, found, presence, self.potentials, self.bound)
+        group = group_numbers(links.stroke, found.on, len(strands))
         joined = np.zeros(len(strands), bool)
-        joined[links.stroke[on]] = True
+        joined[links.stroke[found.on]] = True
         curve = joined | ~strands.loose
         # The groups that are curves, numbered anew in the same order.
         number = np.cumsum(np.bincount(group[curve], minlength=len(strands)) > 0) - 1
         group = np.where(curve, number[group], -1)
-        return CurveGrouping(strands, group, links, on, belief, mask, score, bound)
+        return CurveGrouping(strands, group, links, *found[:2], mask, *known)
 
     def _fitted(self) -> StrandContinuation:
         if self.continuation_ is None:
@@ -178,7 +173,7 @@ class CurveGrouper(Estimator):
     def load(cls, source: str | Path) -> "CurveGrouper":
         """Read a model from a file, or by its bundled name."""
         found = load_model(source, "curves")
-        potentials = ContourPotentials(**found.config["potentials"])
+        potentials = ContourPotentials.of(found.config["potentials"])
         grouper = cls(potentials=potentials, threshold=found.config["threshold"])
         grouper.continuation_ = StrandContinuation(found.arrays["weights"])
         grouper.provenance_ = dict(found.provenance)

@@ -1,7 +1,7 @@
 r"""Grouping broken contours: strokes, attention between their ends, and the curves they form.
 
 An image is sparsified, the pose of every stroke is read off its pixels, pairs of facing ends become
-attention variables with the learned potential of a continuation, and max-product decides which are
+attention variables with the learned potential of a continuation, and the best answer says which are
 ON (paper, "Pathfinder challenge"). ``ContourGrouper`` puts these steps together.
 """
 
@@ -15,15 +15,14 @@ import numpy as np
 from jaxtyping import Bool
 
 from mam.core.estimator import Estimator
-from mam.core.growing import GrowingSizes
 from mam.core.model_files import ModelFile, load_model, save_model
-from mam.vision.curves.attend import (
+from mam.vision.curves.chain_model import (
+    ChainSolver,
     ContourPotentials,
+    Decided,
     Links,
-    attend,
-    bound_of,
+    certify,
     joined_links,
-    score_of,
 )
 from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.courses import Contour
@@ -88,7 +87,7 @@ class ContourGrouper(Estimator):
         self.provenance_: dict[str, Any] = {}
         # Both remember the sizes of arrays used so far, and have no part in any answer.
         self._sparsifier = Sparsifier(parts)
-        self._room = GrowingSizes()
+        self._solver = ChainSolver()
 
     def fit(
         self,
@@ -189,48 +188,37 @@ class ContourGrouper(Estimator):
         if hidden is not None:
             # What is marked is a curve rather than a stray stroke: see what the others form.
             poses, seen = _by_image(poses, self._hopeful(links))
-            group = group_numbers(seen.stroke, self._attended(poses, seen)[0], len(poses))
+            group = group_numbers(seen.stroke, self._solved(poses, seen).on, len(poses))
             poses, more = add_hidden(poses, hidden, continuation, np.bincount(group)[group])
             links = joined_links([seen, more])
         return self._decided(weights, *_by_image(poses, self._hopeful(links)))
 
     def _hopeful(self, links: Links) -> Links:
-        return links.take(links.score > self.potentials.hopeless)
+        return links.take(links.score > self.potentials.least_link)
 
-    def _attended(self, poses: Poses, links: Links) -> tuple[np.ndarray, np.ndarray]:
-        """Run max-product on all images: which links are ON, and their beliefs."""
-        owner = poses.image[links.stroke[:, 0]]
-        number = np.arange(len(links)) - np.searchsorted(owner, owner)
+    def _solved(self, poses: Poses, links: Links) -> Decided:
         presence = np.full(len(poses), self.potentials.presence)
-        return attend(links, presence, number, self.potentials, self.seed, self._room)
+        return self._solver.decide(links, presence, self.potentials)
 
     def _decided(self, weights: list[np.ndarray], poses: Poses, links: Links) -> list[Grouping]:
         """Decide all images, and cut the answer into images."""
-        on, belief = self._attended(poses, links)
+        found = self._solved(poses, links)
         owner = poses.image[links.stroke[:, 0]]
         borders = np.arange(len(weights) + 1)
         first_link, first = np.searchsorted(owner, borders), np.searchsorted(poses.image, borders)
         presence = np.full(len(poses), self.potentials.presence)
-        group = group_numbers(links.stroke, on, len(poses))
+        group = group_numbers(links.stroke, found.on, len(poses))
         answers = []
         for image, pixels in enumerate(weights):
             mine = slice(first[image], first[image + 1])
             some = slice(first_link[image], first_link[image + 1])
             own = links.take(some)
             own = replace(own, stroke=own.stroke - first[image])
-            strokes, groups = poses.take(mine), group[mine]
-            score = score_of(own, on[some], presence[mine], self.potentials)
-            groups = groups - groups.min(initial=len(poses))
-            answers.append(
-                Grouping(strokes, groups, own, on[some], belief[some], pixels > 0, score)
-            )
-        return [self._bounded(answer) for answer in answers] if self.bound else answers
-
-    def _bounded(self, answer: Grouping) -> Grouping:
-        """Bound the optimum by the dual of the formal model."""
-        presence = np.full(len(answer.strokes), self.potentials.presence)
-        bound = bound_of(answer.links, presence, self.potentials)
-        return replace(answer, bound=bound)
+            answer = Decided(*(values[some] for values in found))
+            known = certify(own, answer, presence[mine], self.potentials, self.bound)
+            groups = group[mine] - group[mine].min(initial=len(poses))
+            answers.append(Grouping(poses.take(mine), groups, own, *answer[:2], pixels > 0, *known))
+        return answers
 
     def _fitted(self) -> Continuation:
         if self.continuation_ is None:
@@ -259,7 +247,7 @@ class ContourGrouper(Estimator):
         grouper = cls(
             Parts(found.arrays["masks"].astype(bool), Noise(**config["noise"])),
             continuation=config["continuation"],
-            potentials=ContourPotentials(**config["potentials"]),
+            potentials=ContourPotentials.of(config["potentials"]),
             smoothing=Smoothing(**config["smoothing"]),
             threshold=config["threshold"],
             restarts=config["restarts"],

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
-from mam.vision.curves.attend import Links
+from mam.vision.curves.chain_model import Links
 from mam.vision.curves.strokes.continuation import Continuation, CountedContinuation
 from mam.vision.curves.strokes.poses import Poses, joined_poses
 from mam.vision.curves.strokes.stroke_pairs import find_pairs

@@ -1,0 +1,187 @@
+r"""Which ends of pieces attend to which: a Markov Attention Model of chains, for a batch of images.
+
+Every piece (a stroke, a strand) is a part with two sides. A pair of facing ends is an attention
+variable with potential :math:`w`, and a member of one group at either piece. The ``Pattern`` factor
+of a piece lets at most one attention of each side be ON; with the patterns 00, 01, 10 and 11 and
+evidence p on the part it scores
+
+.. math::
+    0 \text{ alone}, \quad p + t \text{ at the end of a curve}, \quad p \text{ inside of one}
+
+(presence :math:`p`, termination :math:`t < 0`). Nearly all components of such models are trees.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from mam.factors import PatternSet
+from mam.graph import compile_graphs
+from mam.infer import Options, solve
+from mam.models import MarkovAttentionModel, PartKind, part_attention_model
+
+Presence = Float[np.ndarray, " strokes"]  # what a piece scores as part of a curve
+
+# Fewer links than this are solved on the host before a program for them would be compiled.
+_WORTH_COMPILING = 4096
+
+
+@dataclass(frozen=True)
+class ContourPotentials:
+    """What the factor of a piece scores."""
+
+    presence: float = 4.0  # of a piece that is part of a curve, against one alone
+    termination: float = -1.6  # of a curve's end (paper, "Pathfinder model")
+
+    def __post_init__(self) -> None:
+        if self.termination > 0:
+            raise ValueError(f"termination is a penalty: {self.termination} should be at most 0")
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> "ContourPotentials":
+        """Read the settings of a model file.
+
+        Those written before version 0.2 also hold settings of messages, which nothing needs now.
+        """
+        return cls(**{field.name: config[field.name] for field in fields(cls)})
+
+    @property
+    def least_link(self) -> float:
+        """A link with no more than this is OFF in every best answer: without it, both of its
+        pieces together lose less."""
+        return -2 * max(self.presence + self.termination, -self.termination)
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Attention variables between ends of pieces: a batch of images, or one of them."""
+
+    stroke: Int[np.ndarray, "links 2"]
+    side: Int[np.ndarray, "links 2"]
+    score: Float[np.ndarray, " links"]  # potential of the attention variable
+
+    def __len__(self) -> int:
+        return len(self.stroke)
+
+    def take(self, which: np.ndarray | slice) -> "Links":
+        """Return some of the links."""
+        return Links(self.stroke[which], self.side[which], self.score[which])
+
+
+def joined_links(several: Sequence[Links]) -> Links:
+    """Return all links of several lists, one list after another."""
+    fields_ = zip(*((some.stroke, some.side, some.score) for some in several), strict=True)
+    return Links(*(np.concatenate(values) for values in fields_))
+
+
+def contour_model(
+    links: Links, presence: Presence, potentials: ContourPotentials
+) -> tuple[MarkovAttentionModel, dict[str, np.ndarray]]:
+    """Build the Markov Attention Model of some images, and the evidence to solve it with."""
+    sides = PatternSet.of([[0, 0], [0, 1], [1, 0], [1, 1]])
+    end = potentials.termination
+    kind = PartKind(sides, [0.0, end, end, 0.0])
+    model = part_attention_model(links.stroke, links.side, kind, vertices=len(presence))
+    evidence = {"part": presence, "attention": links.score}
+    return model, evidence
+
+
+class Decided(NamedTuple):
+    """The states of links, with what is known of them."""
+
+    on: Bool[np.ndarray, " links"]
+    belief: Float[np.ndarray, " links"]  # what the other state costs: above 0 where ON, else below
+    proved: Bool[np.ndarray, " links"]  # whether the best answer to its component is known
+
+
+class ChainSolver:
+    """Decides links; remembers the sizes of arrays used so far, which has no part in any answer."""
+
+    def __init__(self) -> None:
+        self._room: Mapping[str, int] = {}
+
+    def decide(
+        self,
+        links: Links,
+        presence: Presence,
+        potentials: ContourPotentials,
+        options: Options | None = None,
+    ) -> Decided:
+        """Return which links are ON in a best answer, and by how much.
+
+        >>> links = Links(np.array([[0, 1]]), np.array([[1, 0]]), np.array([2.0]))
+        >>> found = ChainSolver().decide(links, np.full(2, 4.0), ContourPotentials())
+        >>> found.on.tolist(), found.belief.round(3).tolist(), found.proved.tolist()
+        ([True], [6.8], [True])
+        """
+        if not len(links):
+            return Decided(np.zeros(0, bool), np.zeros(0), np.zeros(0, bool))
+        model, evidence = contour_model(links, presence, potentials)
+        graph = model.graph
+        if len(links) >= _WORTH_COMPILING:
+            graph = compile_graphs(graph, self._room)
+            self._room = graph.room
+        found = solve(graph, evidence, options or Options())
+        on = found["attention"] == 1
+        # What was proved by search alone has no margins.
+        margin = np.nan_to_num(found.margin("attention"), nan=0.0, posinf=np.inf)
+        start = found.graph.group("attention").start
+        return Decided(on, np.where(on, margin, -margin), found.proved[start : start + len(on)])
+
+    def decide_each(
+        self,
+        links: Sequence[Links],
+        presence: Sequence[Float[np.ndarray, "_"]],
+        potentials: ContourPotentials,
+        options: Options | None = None,
+    ) -> list[Decided]:
+        """Decide the links of several images at once; the answers come by image."""
+        if not links:
+            return []
+        first = np.cumsum([0, *(len(some) for some in presence)])
+        moved = [
+            replace(some, stroke=some.stroke + at) for some, at in zip(links, first, strict=False)
+        ]
+        found = self.decide(joined_links(moved), np.concatenate(presence), potentials, options)
+        borders = np.cumsum([len(some) for some in links])[:-1]
+        pieces = zip(*(np.split(values, borders) for values in found), strict=True)
+        return [Decided(*piece) for piece in pieces]
+
+
+class Certificate(NamedTuple):
+    """What an answer scores, what none can exceed, and how that is known."""
+
+    score: float
+    bound: float | None
+    proof: str | None  # "exact", "bound" or None, as of a ``Solution``
+
+
+def certify(
+    links: Links,
+    found: Decided,
+    presence: Presence,
+    potentials: ContourPotentials,
+    bound: bool = False,
+) -> Certificate:
+    """Certify the answer to one image; ``bound`` spends time on what is not proved."""
+    score = score_of(links, found.on, presence, potentials)
+    if found.proved.all():
+        return Certificate(score, score, "exact")
+    if not bound:
+        return Certificate(score, None, None)
+    model, evidence = contour_model(links, presence, potentials)
+    above = float(solve(model.graph, evidence, bound=True).bound)
+    return Certificate(score, above, "bound" if above - score <= 1e-5 else None)
+
+
+def score_of(
+    links: Links, on: Bool[np.ndarray, " links"], presence: Presence, potentials: ContourPotentials
+) -> float:
+    """Return the score of an assignment; the assignment is taken to be possible."""
+    joins = np.bincount(links.stroke[on].ravel(), minlength=len(presence))
+    factors = potentials.termination * (joins == 1).sum() + presence[joins > 0].sum()
+    # Scores come in single precision; their sum must not end above the bound of the solver.
+    return float(links.score[on].sum(dtype=np.float64) + factors)
