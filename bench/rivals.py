@@ -67,6 +67,7 @@ def decoding(count: int, side: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--smoke", action="store_true", help="small networks and images")
+    parser.add_argument("--kinds", default=",".join(NETWORKS), help="which")
     parser.add_argument("--batches", default="32,256", help="images in a step")
     parser.add_argument("--steps", type=int, default=20, help="steps that are timed")
     options = parser.parse_args()
@@ -82,7 +83,7 @@ def main() -> None:
     print(f"decoding: {decoding(64 if options.smoke else 4096, side):,.0f} images/s")
     print(f"{jax.devices()[0].device_kind}, images of {side} px; images/s")
     print(f"{'kind':10}{'batch':>7}{'compiling':>11}{'learning':>10}{'answering':>11}")
-    for name in NETWORKS:
+    for name in options.kinds.split(","):
         for batch in map(int, batches):
             compiling, learning, answering = rates(name, batch, side, steps)
             print(f"{name:10}{batch:7}{compiling:9.1f} s{learning:10,.0f}{answering:11,.0f}")
