@@ -8,19 +8,17 @@ command again. ``--minutes`` stops it in time.
 
 import argparse
 import json
+import os
 import time
 from dataclasses import asdict
 from pathlib import Path
 
 from mam.core.whole import write_whole
 from mam.data import LEVELS, StoreConfig, recipe, write_dataset
-from mam.data.labelled import read_labelled
-from mam.rivals.data import default_workers
-from mam.rivals.learn import learn_rival
-from mam.rivals.predict import Rival
+from mam.data.labelled import LabelledPictures, read_labelled
 from mam.rivals.settings import RATES, Settings
-from mam.tasks.rivals import evaluate
 
+# JAX is imported late: the processes that make images import this file, and do not need it.
 TRAIN_SEED, TEST_SEED = 201, 202
 
 
@@ -39,7 +37,7 @@ def options_of() -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rate", type=float, default=None)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--workers", type=int, default=default_workers())
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--minutes", type=float, default=None, help="stop in time, to go on later")
     return parser.parse_args()
 
@@ -55,7 +53,7 @@ def made(task: str, level: str, seed: int, count: int, options: argparse.Namespa
     return str(folder)
 
 
-def settings_of(pictures, options: argparse.Namespace) -> Settings:
+def settings_of(pictures: LabelledPictures, options: argparse.Namespace) -> Settings:
     """As many epochs as make up the images seen."""
     return Settings(
         network=options.kind,
@@ -72,6 +70,8 @@ def settings_of(pictures, options: argparse.Namespace) -> Settings:
 
 def learned(source: str, count: int, out: Path, left: float | None, options) -> dict:
     """Learn, or go on; what came of it."""
+    from mam.rivals.learn import learn_rival
+
     pictures = read_labelled(source, count)
     settings = settings_of(pictures, options)
     shown = [time.perf_counter()]
@@ -89,6 +89,9 @@ def learned(source: str, count: int, out: Path, left: float | None, options) -> 
 
 
 def measured(out: Path, tests: dict[str, str], options) -> dict[str, float]:
+    from mam.rivals.predict import Rival
+    from mam.tasks.rivals import evaluate
+
     rival = Rival.load(out)
     found = {}
     for level, source in tests.items():

@@ -1,16 +1,17 @@
 """Learning a rival: checkpoints every minute, and going on from them bit for bit."""
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from mam.data.labelled import LabelledPictures
+from mam.data.lock import locked_file
 from mam.rivals.data import coming
 from mam.rivals.files import (
     Checkpoint,
@@ -66,6 +67,34 @@ def learn_rival(
     What is there is never overwritten: with ``resume`` a stopped run goes on, and a finished one
     stays. After ``minutes`` a run stops with a checkpoint.
     """
+    with _alone(out):
+        return _learned(pictures, settings, out, resume, workers, minutes, told)
+
+
+@contextlib.contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Hold an output against other runs."""
+    path = out.with_name(out.name + ".lock")
+    try:
+        with locked_file(path):
+            try:
+                yield
+            finally:
+                path.unlink(missing_ok=True)
+    except BlockingIOError:
+        raise OSError(f"{out}: another run is learning it; choose another --out") from None
+
+
+def _learned(
+    pictures: LabelledPictures,
+    settings: Settings,
+    out: Path,
+    resume: bool,
+    workers: int,
+    minutes: float | int | None,
+    told: Told,
+) -> Progress:
+    """Learn, with the output held."""
     kept = checkpoint_path(out)
     if out.exists():
         return _finished(out, settings, resume)
@@ -75,7 +104,8 @@ def learn_rival(
         )
     at = load_checkpoint(kept, settings) if kept.exists() else _begun(settings)
     limit = None if minutes is None else time.perf_counter() + 60 * minutes
-    at, speed = _run(pictures, settings, at, kept, workers, limit, told)
+    blocks = learned_blocks(pictures, settings, at, workers)
+    at, speed = _run(blocks, settings, at, kept, limit, told)
     if at.step == settings.steps:
         save_rival(out, _stored(pictures, settings, at), at.losses)
         kept.unlink(missing_ok=True)
@@ -96,62 +126,64 @@ def _finished(out: Path, settings: Settings, resume: bool) -> Progress:
     return Progress(True, steps, steps, about["seconds"], 0.0, about["loss"])
 
 
-class _Speed(NamedTuple):
-    """Images since a moment after compiling."""
-
-    since: float
-    step: int
-
-
 def _run(
-    pictures: LabelledPictures,
+    blocks: Generator[Checkpoint, None, None],
     settings: Settings,
     at: Checkpoint,
     kept: Path,
-    workers: int,
     limit: float | None,
     told: Told,
 ) -> tuple[Checkpoint, float]:
     """Learn until all is done or time is over; the checkpoint there, and images a second."""
-    began = saved = time.perf_counter()
-    before, state, losses, waiting = at.seconds, at.state, list(at.losses), []
-    speed: _Speed | None = None
-    steps = range(at.step, settings.steps)
-    batches = coming(pictures, settings.side, settings.batch, settings.seed, steps, workers)
-    rate = 0.0
-    for step, batch in zip(steps, batches, strict=True):
-        state, loss = learn_batch(batch, state, settings.rate)
-        waiting.append(loss)
-        done = step + 1
-        # Stops are between blocks alone, so that blocks are the same however often a run stops.
-        if done % BLOCK and done != settings.steps:
-            continue
-        losses.append(_mean_loss(waiting, done, kept))
-        told(settings.batch * len(waiting), float(losses[-1]))
-        waiting, now = [], time.perf_counter()
-        if speed is None:
-            speed = _Speed(now, done)
+    saved, rate, before = time.perf_counter(), 0.0, at.step
+    first: tuple[float, int] | None = None  # when the first block was done, and its last step
+    for at in blocks:
+        now = time.perf_counter()
+        _refuse_loss(at, kept)
+        told(settings.batch * (at.step - before), float(at.losses[-1]))
+        before = at.step
+        if first is None:
+            first = now, at.step
         else:
-            rate = settings.batch * (done - speed.step) / (now - speed.since)
+            rate = settings.batch * (at.step - first[1]) / (now - first[0])
         over = limit is not None and now > limit
-        at = Checkpoint(state, done, before + now - began, np.array(losses, np.float32))
-        if done < settings.steps and (over or now - saved > _SAVED_EVERY):
+        if at.step < settings.steps and (over or now - saved > _SAVED_EVERY):
             save_checkpoint(kept, at, settings)
             saved = time.perf_counter()
         if over:
-            batches.close()
+            blocks.close()
             break
     return at, rate
 
 
-def _mean_loss(waiting: list[jax.Array], step: int, kept: Path) -> np.float32:
-    loss = np.float32(jnp.stack(waiting).mean())
-    if not np.isfinite(loss):
+def learned_blocks(
+    pictures: LabelledPictures, settings: Settings, at: Checkpoint, workers: int
+) -> Generator[Checkpoint, None, None]:
+    """Where a run stands after each block of steps; the next block takes over its memory.
+
+    Blocks are the same however often a run stops, because it stops between them alone.
+    """
+    began = time.perf_counter()
+    state, losses, waiting = at.state, list(at.losses), []
+    steps = range(at.step, settings.steps)
+    batches = coming(pictures, settings.side, settings.batch, settings.seed, steps, workers)
+    with contextlib.closing(batches):
+        for done, batch in enumerate(batches, at.step + 1):
+            state, loss = learn_batch(batch, state, settings.rate)
+            waiting.append(loss)
+            if done % BLOCK == 0 or done == settings.steps:
+                losses.append(np.float32(jnp.stack(waiting).mean()))
+                waiting = []
+                seconds = at.seconds + time.perf_counter() - began
+                yield Checkpoint(state, done, seconds, np.array(losses, np.float32))
+
+
+def _refuse_loss(at: Checkpoint, kept: Path) -> None:
+    if not np.isfinite(at.losses[-1]):
         raise ValueError(
-            f"step {step}: the loss is {loss}; try a smaller --rate"
+            f"step {at.step}: the loss is {at.losses[-1]}; try a smaller --rate"
             + (f" ({kept} is from before)" if kept.exists() else "")
         )
-    return loss
 
 
 def _stored(pictures: LabelledPictures, settings: Settings, at: Checkpoint) -> Stored:

@@ -7,7 +7,7 @@ import numpy as np
 from mam.data.labelled import Labelled, read_labelled
 from mam.rivals.data import default_workers, reduced
 from mam.rivals.predict import BATCH, Rival
-from mam.tasks.accuracy import measure_accuracy
+from mam.tasks.accuracy import Answered, measure_accuracy
 from mam.tasks.report import Advance, Report
 
 
@@ -26,9 +26,9 @@ def evaluate(
     rows = map(Labelled, pictures.pictures, pictures.labels.tolist())
     with ThreadPoolExecutor(default_workers()) as pool:
 
-        def answers(some: list[Labelled], first: int) -> list[int | str]:
+        def answers(some: list[Labelled], first: int) -> list[Answered | str]:
             names = [f"{source}: row {first + place}" for place in range(len(some))]
             images = pool.map(lambda row, name: reduced(row.png, rival.side, name), some, names)
-            return [int(logit > 0) for logit in rival.logits(np.stack(list(images)))]
+            return [Answered(int(logit > 0)) for logit in rival.logits(np.stack(list(images)))]
 
         return measure_accuracy(rows, BATCH, answers, advance)

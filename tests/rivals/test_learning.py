@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mam.core.model_files import load_model
+from mam.data.lock import locked_file
 from mam.rivals import data
 from mam.rivals.data import batch_of, coming, numbers_of
 from mam.rivals.files import KIND
@@ -101,6 +102,11 @@ def test_a_loss_that_is_no_number_ends_the_run(
     with pytest.raises(ValueError, match="step 16: the loss is nan; try a smaller --rate"):
         learn_rival(PICTURES, SETTINGS, tmp_path / "a")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    with locked_file(tmp_path / "a.lock"), pytest.raises(OSError, match="a: another run is learn"):
+        learn_rival(PICTURES, SETTINGS, tmp_path / "a")
 
 
 def test_batches_depend_on_the_seed_alone() -> None:

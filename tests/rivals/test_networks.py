@@ -171,6 +171,26 @@ def test_answers_do_not_depend_on_the_batch() -> None:
     np.testing.assert_allclose(together, apart, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["h-cnn", "td-h-cnn"])
+def test_every_parameter_matters_but_the_biases_that_batch_norm_takes_away(name: str) -> None:
+    network = _random(eqx.filter_eval_shape(SMALL[name], jax.random.key(0)), 2)
+    # Kernels of both signs: with positive ones alone everything is excited.
+    network = jax.tree.map(lambda a: a - 0.6 if eqx.is_array(a) and a.ndim == 4 else a, network)
+    images = jax.random.uniform(jax.random.key(1), (4, 16, 16))
+
+    @eqx.filter_grad
+    def slope(network: eqx.Module) -> jax.Array:
+        logits, _ = network(images, network.moments(), learning=True)
+        return (logits**2 * jnp.arange(4.0)).sum()
+
+    found = jax.tree_util.tree_leaves_with_path(eqx.filter_jit(slope)(network))
+    largest = {jax.tree_util.keystr(path): float(jnp.abs(leaf).max()) for path, leaf in found}
+    still = {place for place, most in largest.items() if most < 1e-4}
+    cells = [".cell"] if name == "h-cnn" else [".cell", ".high", ".merge"]
+    expected = {f"{cell}.{which}_bias" for cell in cells for which in ("first", "second")}
+    assert still == expected | {".readout.norm.offset", ".readout.bias"}
+
+
 def test_transposed_convolutions_double_the_size() -> None:
     maps = jnp.ones((1, 3, 3, 2))
     assert enlarge(maps, kernel_of(jax.random.key(0), 4, 2, 5)).shape == (1, 6, 6, 5)
