@@ -88,7 +88,8 @@ def learned(source: str, count: int, out: Path, left: float | None, options) -> 
     return {"settings": settings.as_dict(), **asdict(progress)}
 
 
-def measured(out: Path, tests: dict[str, str], options) -> dict[str, float]:
+def measured(out: Path, tests: dict[str, str], options) -> dict:
+    """Accuracy by level, and what the rival is."""
     from mam.rivals.predict import Rival
     from mam.tasks.rivals import evaluate
 
@@ -100,7 +101,8 @@ def measured(out: Path, tests: dict[str, str], options) -> dict[str, float]:
         print(
             f"{out.name}, {level}: {found[level]:.4f}, {report.per_second:.0f} a second", flush=True
         )
-    return found
+    about = {name: rival.provenance[name] for name in ("parameters", "device", "images_seen")}
+    return {**about, "accuracy": found}
 
 
 def main() -> None:
@@ -118,12 +120,12 @@ def main() -> None:
         if options.minutes is not None:
             left = max(0.0, options.minutes - (time.perf_counter() - begin) / 60)
         out = options.out / f"{name}-{count}.safetensors"
-        known = runs.get(str(count), {})
-        if known.get("finished") and "accuracy" in known and out.exists():
+        run = learned(train, count, out, left, options)  # refuses what has other settings
+        if run["finished"] and "accuracy" in runs.get(str(count), {}):
             continue
-        runs[str(count)] = run = learned(train, count, out, left, options)
+        runs[str(count)] = run
         if run["finished"]:
-            run["accuracy"] = measured(out, tests, options)
+            run |= measured(out, tests, options)
         write_whole(report, json.dumps({"runs": runs}, indent=1).encode())
         if not run["finished"]:
             print("out of time: give the same command again to go on", flush=True)
