@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mam import __version__
-from mam.commands import data, evaluate, group, learn, letters, objects, reproduce
+from mam.commands import data, evaluate, group, learn, letters, objects, reproduce, rivals
 
 app = typer.Typer(
     name="mam",
@@ -25,6 +25,7 @@ group.register(app)
 evaluate.register(app)
 letters.register(evaluate.evaluate)
 objects.register(app, learn.learn, evaluate.evaluate)
+rivals.register(learn.learn)
 reproduce.register(app)
 
 

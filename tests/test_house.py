@@ -12,13 +12,13 @@ import mam
 
 ROOT = Path(mam.__file__).parent
 # Lowest first; a layer may import itself and what stands before it.
-LAYERS = ["core", "factors", "graph", "infer", "models", "vision", "tasks", "show"]
+LAYERS = ["core", "factors", "graph", "infer", "models", "vision", "rivals", "tasks", "show"]
 LAYERS += ["reproduce", "commands", "cli"]
 # data imports none of the model code, only core; any layer above the models may read data.
 # The rooms of vision, lowest first, likewise; a room inside another may use what its house offers.
 ROOMS = ["images", "parts", "curves", "elastic"]
 INNER = {"strokes", "strands", "letters", "photographs"}
-DATA_READERS = {"vision", "tasks", "show", "reproduce", "commands", "cli", "data"}
+DATA_READERS = {"vision", "rivals", "tasks", "show", "reproduce", "commands", "cli", "data"}
 
 
 def _layer(module: str) -> str | None:
@@ -109,7 +109,7 @@ def test_help_is_fast() -> None:
 
 
 def test_help_imports_nothing_heavy() -> None:
-    heavy = ("jax", "scipy", "matplotlib", "pyarrow")
+    heavy = ("jax", "scipy", "matplotlib", "pyarrow", "equinox", "optax")
     code = f"import sys, mam.cli; print([m for m in {heavy} if m in sys.modules])"
     result = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True

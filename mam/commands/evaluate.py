@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from mam.commands.progress import progress_bar
+from mam.commands.rivals import evaluate_rival, is_rival
 
 evaluate = typer.Typer(help="Measure a model on a data set.", no_args_is_help=True)
 
@@ -36,18 +37,27 @@ def pathfinder(
     data: Data,
     model: Annotated[str, typer.Option(help="A bundled model or a file.")] = "contours",
     input: Annotated[
-        Input, typer.Option(help="clean: markers are given; image: they are in the picture.")
-    ] = Input.clean,
+        Input | None,
+        typer.Option(
+            help="clean, the default: markers are given; image, the only one of a rival: they are "
+            "in the picture."
+        ),
+    ] = None,
     limit: Limit = None,
     as_json: Json = False,
 ) -> None:
     """Are the two markers on the same contour?"""
+    if is_rival(model):
+        if input is Input.clean:
+            raise ValueError("--input clean: a rival sees markers in the picture alone; use image")
+        evaluate_rival(data, model, "pathfinder", limit, as_json)
+        return
     from mam.tasks.pathfinder import evaluate as measure
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 
     grouper = ContourGrouper.load(model)
     with progress_bar("grouping", row_count(data, limit), "images") as advance:
-        report = measure(data, grouper, input.value, limit, advance)
+        report = measure(data, grouper, (input or Input.clean).value, limit, advance)
     typer.echo(report.as_json() if as_json else report.as_text())
 
 

@@ -8,6 +8,7 @@ import typer
 
 from mam.commands.evaluate import Data, Json, Limit, row_count
 from mam.commands.progress import progress_bar
+from mam.commands.rivals import evaluate_rival, is_rival
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,6 +96,11 @@ def cabc(
     as_json: Json = False,
 ) -> None:
     """Are two markers on the same letter? Measure on a cABC data set."""
+    if is_rival(model):
+        if causes or preset is not Preset.best:
+            raise ValueError(f"{model}: a rival has neither causes nor presets")
+        evaluate_rival(data, model, "cabc", limit, as_json)
+        return
     from mam.tasks.cabc import evaluate
     from mam.vision.elastic.letters.finder import ObjectFinder
 

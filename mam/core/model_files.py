@@ -55,7 +55,7 @@ def save_model(path: str | Path, model: ModelFile) -> None:
         "provenance": dict(model.provenance),
         **UNSIGNED,
     }
-    arrays = {name: np.ascontiguousarray(values) for name, values in model.arrays.items()}
+    arrays = {name: np.asarray(values, order="C") for name, values in model.arrays.items()}
     content = save(arrays, metadata={"mam": json.dumps(about, sort_keys=True)})
     write_whole(Path(path), signed(content))
 

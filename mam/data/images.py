@@ -121,6 +121,8 @@ def grey(pixels: Shaped[np.ndarray, "rows cols *channels"]) -> UInt8[np.ndarray,
     >>> grey(np.array([[65535, 257]], np.uint16)).tolist()
     [[255, 1]]
     """
+    if pixels.ndim == 2 and pixels.dtype == np.uint8:
+        return pixels
     wide = pixels.dtype == np.uint16
     values = pixels.astype(np.float32) / (257.0 if wide else 1.0)
     if values.ndim == 3:

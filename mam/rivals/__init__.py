@@ -1,0 +1,1 @@
+"""Neural baselines: H-CNN, TD+H-CNN and a small ConvNeXt (extra `train`)."""

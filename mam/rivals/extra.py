@@ -1,0 +1,15 @@
+"""The extra `train`: what the rivals need beyond the package's own dependencies."""
+
+from importlib.util import find_spec
+
+_NEEDED = ("equinox", "optax")
+
+
+def check_extra() -> None:
+    """Refuse, in one line that says what to install, to go on without the extra."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise ValueError(
+            f"rivals need {' and '.join(missing)}, which this environment does not have: "
+            'pip install "markov-attention[train]"'
+        )

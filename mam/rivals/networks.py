@@ -1,0 +1,44 @@
+"""The kinds of rivals, by name."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+
+from mam.rivals.convnext import ConvNext
+from mam.rivals.hcnn import Hcnn
+from mam.rivals.tdhcnn import TdHcnn
+
+Network = Hcnn | TdHcnn | ConvNext
+NETWORKS: Mapping[str, type[Network]] = {
+    "h-cnn": Hcnn,
+    "td-h-cnn": TdHcnn,
+    "convnext": ConvNext,
+}
+
+
+_MULTIPLE = 16  # of which the side of images is one: the networks halve them up to four times
+
+
+def network_of(name: str, seed: int, side: int) -> Network:
+    """A random network of a kind, for images of a side."""
+    if name not in NETWORKS:
+        raise ValueError(f"{name}: no such rival; known are {', '.join(NETWORKS)}")
+    if side < _MULTIPLE or side % _MULTIPLE:
+        raise ValueError(f"--side {side}: it must be a multiple of {_MULTIPLE}")
+    return NETWORKS[name].of(jax.random.key(seed))
+
+
+def parameter_count(network: Network) -> int:
+    """All numbers that are learned."""
+    return sum(array.size for array in _arrays(network))
+
+
+def kernel_weights(network: Network) -> int:
+    """The weights of convolutions: without biases, norms and numbers of single channels."""
+    return sum(array.size for array in _arrays(network) if array.ndim == 4)
+
+
+def _arrays(network: Network) -> list[Any]:
+    """Arrays, or only their shapes."""
+    return [leaf for leaf in jax.tree.leaves(network) if hasattr(leaf, "ndim")]

@@ -1,0 +1,34 @@
+"""The challenges answered by a rival."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from mam.data.labelled import Labelled, read_labelled
+from mam.rivals.data import default_workers, reduced
+from mam.rivals.predict import BATCH, Rival
+from mam.tasks.accuracy import Answered, measure_accuracy
+from mam.tasks.report import Advance, Report
+
+
+def evaluate(
+    source: str,
+    rival: Rival,
+    task: str,
+    limit: int | None = None,
+    advance: Advance = lambda count: None,
+) -> Report:
+    """Answer the rows of a data set of a task and compare with their labels."""
+    rival.check_task(task)
+    pictures = read_labelled(source, limit)
+    if pictures.task != task:
+        raise ValueError(f"{source}: a set of {pictures.task}, where one of {task} is wanted")
+    rows = map(Labelled, pictures.pictures, pictures.labels.tolist())
+    with ThreadPoolExecutor(default_workers()) as pool:
+
+        def answers(some: list[Labelled], first: int) -> list[Answered | str]:
+            names = [f"{source}: row {first + place}" for place in range(len(some))]
+            images = pool.map(lambda row, name: reduced(row.png, rival.side, name), some, names)
+            return [Answered(int(logit > 0)) for logit in rival.logits(np.stack(list(images)))]
+
+        return measure_accuracy(rows, BATCH, answers, advance)
