@@ -27,7 +27,12 @@ def _ours(model: UaiModel, observed: dict, seconds: float) -> tuple[tuple, str]:
     start = time.perf_counter()
     # Reading, elimination and messages take a part of the time; toulbar2 gets the rest.
     answer = model.solve(
-        observed, seconds=0.6 * seconds, bound=True, restarts=8, precision="double", bound_steps=60
+        observed,
+        seconds=0.6 * seconds,
+        bound_seconds=0.25 * seconds,
+        bound=True,
+        restarts=8,
+        precision="double",
     )
     found = answer.solution
     return (found.score, found.bound, time.perf_counter() - start), answer.method

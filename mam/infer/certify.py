@@ -1,5 +1,6 @@
 """The dual bound of a problem: block descent, then a smoothed one where a gap is left."""
 
+import time
 from typing import NamedTuple
 
 import jax
@@ -11,11 +12,11 @@ from mam.graph import Wiring
 from mam.graph.evidence import as_difference
 from mam.infer import evaluate
 from mam.infer.dual import DualDescent, DualState
-from mam.infer.loop import Info, run
+from mam.infer.loop import Info, run, run_in_pieces
 from mam.infer.options import Options
 from mam.infer.passing import HostStore, Store
 from mam.infer.problem import Problem
-from mam.infer.smooth import PASSES, SmoothDescent
+from mam.infer.smooth import PASSES, SmoothDescent, SmoothState
 
 # A look of the smoothed descent works as long as this many of the other, 20 passes each.
 _LOOKS = PASSES // 20
@@ -43,8 +44,15 @@ def dual_bounds(problem: Problem, states: HostStore, options: Options) -> Certif
     lowest = evaluate.lowest_possible(compiled, problem.scores)
     lowest -= 1e-6 * (1 + np.abs(lowest))
     with jax.enable_x64(True):
-        state, info = _descend(*model, states, np.int32(options.bound_steps))
-        left = (options.bound_steps - np.asarray(info.iterations)) // _LOOKS
+        end = time.monotonic() + options.bound_seconds
+        state, steps = run_in_pieces(
+            lambda state, active, steps: _descend(*model, state, steps, active),
+            _start(*model, states),
+            np.ones(compiled.wiring.instances, bool),
+            options.bound_steps,
+            options.bound_seconds,
+        )
+        left = (options.bound_steps - steps) // _LOOKS
         start = _temperatures(problem, state)
         wanted = np.asarray(state.bound - state.score) > tolerance
         wanted &= (np.asarray(state.bound) >= lowest) & (left > 0)
@@ -52,7 +60,7 @@ def dual_bounds(problem: Problem, states: HostStore, options: Options) -> Certif
             mine = wanted & (start == temperature)
             for steps in np.unique(left[mine]):
                 state = _smoothed(
-                    *model, state, temperature, np.int32(steps), mine & (left == steps)
+                    model, state, temperature, int(steps), mine & (left == steps), end
                 )
     bounds = np.asarray(state.bound)
     found, messages = (tuple(map(np.asarray, store)) for store in (state.states, state.messages))
@@ -70,35 +78,67 @@ def _temperatures(problem: Problem, state: DualState) -> np.ndarray:
 
 
 @jax.jit
-def _descend(
+def _start(
     wiring: Wiring,
     potentials: Store,
     evidence: Store,
     scores: Store,
     tolerance: Array,
     states: Store,
-    steps: Array,
-) -> tuple[DualState, Info]:
+) -> DualState:
     solver = DualDescent(wiring, potentials, evidence, scores, tolerance)
     zero = tuple(
         jnp.zeros((size,) if n == 2 else (size, n), evidence[0].dtype)
         for size, n in zip(wiring.store_sizes, wiring.states, strict=True)
     )
-    return run(solver, solver.init(zero, states), steps)
+    return solver.init(zero, states)
 
 
 @jax.jit
-def _smoothed(
+def _descend(
     wiring: Wiring,
     potentials: Store,
     evidence: Store,
     scores: Store,
     tolerance: Array,
     state: DualState,
-    temperature: Array,
     steps: Array,
     active: Array,
+) -> tuple[DualState, Info]:
+    solver = DualDescent(wiring, potentials, evidence, scores, tolerance)
+    return run(solver, state, steps, active)
+
+
+def _smoothed(
+    model: tuple,
+    state: DualState,
+    temperature: float,
+    steps: int,
+    active: np.ndarray,
+    end: float,
 ) -> DualState:
+    """Go on from where block descent rests, until the clock shows ``end``."""
+    start = SmoothDescent(DualDescent(*model), temperature).init(state)
+    found, _ = run_in_pieces(
+        lambda state, active, steps: _descend_smoothly(*model, state, steps, active),
+        start,
+        active,
+        steps,
+        end - time.monotonic(),
+    )
+    return found.dual
+
+
+@jax.jit
+def _descend_smoothly(
+    wiring: Wiring,
+    potentials: Store,
+    evidence: Store,
+    scores: Store,
+    tolerance: Array,
+    state: SmoothState,
+    steps: Array,
+    active: Array,
+) -> tuple[SmoothState, Info]:
     descent = DualDescent(wiring, potentials, evidence, scores, tolerance)
-    solver = SmoothDescent(descent, temperature)
-    return run(solver, solver.init(state), steps, active)[0].dual
+    return run(SmoothDescent(descent, state.temperature), state, steps, active)

@@ -6,6 +6,7 @@ eliminated if its tables stay small enough, whatever the others are like.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -24,10 +25,19 @@ from mam.infer.twins import Twins, find_twins
 # Entries of the largest table, and of all tables that are kept: 8 MB and 512 MB.
 LARGEST_TABLE = 1 << 20
 _MOST_ENTRIES = 1 << 26
-# Components up to this many variables get a second, slower planner when the first one fails.
-_WORTH_PLANNING = 5000
 # Tables beyond this are worth it as well.
 _GOOD_ENOUGH = 1 << 12
+
+
+class _Effort(NamedTuple):
+    """What planning may take."""
+
+    growth: float  # of the pairs of neighbours while variables leave
+    planned: int  # variables of components that get a second, slower planner when the first fails
+
+
+_THOROUGH = _Effort(np.inf, 5000)
+_BRIEF = _Effort(1.2, 500)
 
 
 @dataclass(frozen=True)
@@ -59,9 +69,16 @@ class Split:
 
 
 def split(
-    union: GraphUnion, scores: Sequence[Scores], largest: float | int = LARGEST_TABLE
+    union: GraphUnion,
+    scores: Sequence[Scores],
+    largest: float | int = LARGEST_TABLE,
+    thorough: bool = True,
 ) -> Split:
-    """Cut the graphs at what is certain, find the components, and plan their elimination."""
+    """Cut the graphs at what is certain, find the components, and plan their elimination.
+
+    Without ``thorough`` a component that does not soon look easy is left over: then planning takes
+    no longer than a few iterations of messages.
+    """
     union.check_potentials(np.float64)
     whole, unwritten = write_network(union, scores)
     large = [factors.scopes() for factors in unwritten]
@@ -81,7 +98,7 @@ def split(
     for some in network.tables:
         # A table that is there already costs nothing more.
         np.maximum.at(allowed, component[some.scopes[:, 0]], float(np.prod(some.shape)))
-    plan, refusal = _plan(network, chosen, twins.place, allowed)
+    plan, refusal = _plan(network, chosen, twins.place, allowed, _THOROUGH if thorough else _BRIEF)
     refusal = "a factor's table is too large to write down" if blocked.any() else refusal
     exact = ~blocked
     exact[chosen[(chosen >= 0) & (plan.left > len(plan.rounds))]] = False
@@ -118,17 +135,21 @@ def _graph_of(union: GraphUnion, tables: Sequence[Tables], size: int) -> np.ndar
 
 
 def _plan(
-    network: Conditioned, component: np.ndarray, place: np.ndarray, largest: np.ndarray
+    network: Conditioned,
+    component: np.ndarray,
+    place: np.ndarray,
+    largest: np.ndarray,
+    effort: _Effort,
 ) -> tuple[Rounds, str]:
     """Plan all components together; those that grow too large get a planner of their own."""
     scopes = [some.scopes for some in network.tables if some.scopes.shape[1] > 1]
-    plan = plan_rounds(network.states, scopes, component, place, largest)
+    plan = plan_rounds(network.states, scopes, component, place, largest, effort.growth)
     refusal, wanted = "", component >= 0
     fine = np.minimum(_GOOD_ENOUGH, np.append(largest, 0.0)[component])
     poor = np.unique(component[wanted & (plan.entries > fine)])
     size = np.bincount(component[wanted], minlength=1)
     orders = []
-    for one in poor[size[poor] <= _WORTH_PLANNING]:
+    for one in poor[size[poor] <= effort.planned]:
         mine = component == one
         near = _neighbours(mine, scopes)
         try:
@@ -139,7 +160,7 @@ def _plan(
         tables = np.array([float(network.states[[v, *n]].prod(dtype=float)) for v, n in order])
         if tables.sum() < plan.entries[mine].sum():
             orders.append((mine, order, tables))
-    still = poor[size[poor] > _WORTH_PLANNING]
+    still = poor[size[poor] > effort.planned]
     if len(still) and np.isinf(plan.entries[np.isin(component, still)]).any() and not refusal:
         refusal = f"a component of {size[still].max()} variables grows too large tables"
     return _replanned(plan, orders), refusal

@@ -30,10 +30,13 @@ class Eliminated:
 
 
 def eliminate(
-    union: GraphUnion, scores: Sequence[Scores], largest: float | int = LARGEST_TABLE
+    union: GraphUnion,
+    scores: Sequence[Scores],
+    largest: float | int = LARGEST_TABLE,
+    thorough: bool = True,
 ) -> Eliminated:
     """Solve every component whose tables stay below ``largest`` entries."""
-    parts = split(union, scores, largest)
+    parts = split(union, scores, largest, thorough)
     network = parts.network
     passed = pass_up(network.tables, parts.plan, network.states, maximum)
     total = totals(parts, passed)

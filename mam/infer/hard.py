@@ -19,6 +19,8 @@ _MOST_HANDED_OVER = 1 << 22
 # What toulbar2 gets of its time before the messages: what is easy for it is proved by then, and
 # what is not may be for them, since they close the gap wherever the linear relaxation is tight.
 _FIRST = 0.1
+# Variables of components that it gets although no bound is asked for.
+_EASY = 500
 _BOTH = "toulbar2 and max-product"
 
 
@@ -31,7 +33,10 @@ def solve_rest(rest: Sequence[Rest], options: Options) -> list[Solution]:
         return _insisted(rest, _by_toulbar2(rest, options.seconds))
     answers: list[Solution | None] = [None] * len(rest)
     if available():
-        answers = _by_toulbar2(rest, _FIRST * options.seconds)
+        easy = [i for i, one in enumerate(rest) if options.bound or one.free.sum() <= _EASY]
+        found = _by_toulbar2([rest[i] for i in easy], _FIRST * options.seconds)
+        for i, answer in zip(easy, found, strict=True):
+            answers[i] = answer
     answers = _improved(rest, answers, lambda some: _by_messages(some, options))
     if available() and options.bound:
         later = (1 - _FIRST) * options.seconds

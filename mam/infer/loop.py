@@ -5,13 +5,18 @@ active instances change, and whether each instance still moves. An instance that
 is frozen, so its answer does not depend on the rest of the batch.
 """
 
+import time
+from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Int
 
 State = TypeVar("State")
+
+_PIECE = 0.5  # seconds that pieces of a long run may take before they grow no more
 
 
 @runtime_checkable
@@ -63,6 +68,33 @@ def run(
     )
     state, moving, counts, _ = jax.lax.while_loop(unfinished, body, start)
     return state, Info(~moving, counts)
+
+
+def run_in_pieces(
+    advance: Callable[[State, np.ndarray, np.int32], tuple[State, Info]],
+    state: State,
+    active: Bool[np.ndarray, " instances"],
+    steps: int,
+    seconds: float,
+) -> tuple[State, np.ndarray]:
+    """Run a compiled loop until it rests, for some steps or for some time, whichever is first.
+
+    ``advance(state, active, steps)`` makes so many steps. Between two calls the host looks at the
+    clock, and can be interrupted. Returns the state and how many steps each instance made.
+    """
+    end = time.monotonic() + seconds
+    moving, piece = active, 1
+    counts = np.zeros(len(moving), np.int64)
+    while moving.any() and steps > 0 and time.monotonic() < end:
+        begin = time.monotonic()
+        state, info = advance(state, moving, np.int32(min(piece, steps)))
+        counts += np.asarray(info.iterations)
+        moving = moving & ~np.asarray(info.converged)
+        steps -= min(piece, steps)
+        # The first call also compiles.
+        if time.monotonic() - begin < _PIECE:
+            piece *= 2
+    return state, counts
 
 
 def run_fixed(solver: Solver[State], state: State, iterations: int) -> State:

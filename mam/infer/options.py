@@ -19,6 +19,7 @@ _CHOICES = {
 _WHOLE = {"iterations": 1, "restarts": 1, "blocks": 1, "bound_steps": 0, "tighten": 0, "seed": 0}
 _WHOLE |= {"largest_table": 1}
 _NOT_NEGATIVE = ("damping", "noise", "tolerance", "jitter", "bound_tolerance", "seconds")
+_NOT_NEGATIVE += ("bound_seconds",)
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Options:
     repair: bool = True
     bound: bool = False
     bound_steps: int = 500  # looks at the bound at most; each follows 10 pairs of passes
+    bound_seconds: float | int = 3600.0  # that the descent of the bound may take
     bound_tolerance: float = 1e-7  # a bound that falls by less rests
     tighten: int = 0  # rounds in which cycles of pairwise factors lower a bound that leaves a gap
 
@@ -54,6 +56,11 @@ class Options:
                 raise ValueError(f"{name} is one of {', '.join(known)}, not {value!r}")
         if self.decoding == "in order" and self.schedule != "sweeps":
             raise ValueError("decoding='in order' needs schedule='sweeps': it follows their order")
+
+    @property
+    def thorough(self) -> bool:
+        """Whether a proof is worth more time than messages take."""
+        return self.bound or self.method in ("exact", "toulbar2")
 
     @property
     def dtype(self) -> type:

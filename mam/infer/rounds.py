@@ -16,6 +16,8 @@ from mam.infer.twins import mixed
 
 # Bits of a table that costs nothing: up to here the inside of a chain need not wait for its ends.
 _CHEAP = 8.0
+# So few pairs of neighbours are no reason to give up.
+_FEW_PAIRS = 1 << 13
 NEVER = np.iinfo(np.int64).max  # the round of a variable that stays
 
 
@@ -42,11 +44,13 @@ def plan_rounds(
     component: np.ndarray,
     place: np.ndarray,
     largest: np.ndarray,
+    growth: float = np.inf,
 ) -> Rounds:
     """Choose an order for the variables of all components, -1 being none.
 
-    No table of a component gets more than its ``largest`` number of entries. The order in it
-    depends on nothing outside: ``place`` numbers its variables.
+    No table of a component gets more than its ``largest`` number of entries, and its neighbours
+    must not become ``growth`` times as many as at first. The order in it depends on nothing
+    outside: ``place`` numbers its variables.
 
     >>> chain, one = np.stack([np.arange(99), np.arange(1, 100)], 1), np.zeros(100, int)
     >>> plan = plan_rounds(np.full(100, 2), [chain], one, np.arange(100), np.array([8.0]))
@@ -60,6 +64,7 @@ def plan_rounds(
     left = np.full(len(states), NEVER)
     entries = np.full(len(states), np.inf)
     rounds: list[Round] = []
+    most_pairs = _FEW_PAIRS + growth * graph.pairs(component, len(largest))
     while alive.any():
         cost = size + graph.sums(size)
         lowest = np.full(len(tier), np.inf)
@@ -75,6 +80,10 @@ def plan_rounds(
         rounds.append(Round(chosen, near))
         alive[chosen] = False
         graph = graph.without(chosen, near)
+        if np.isfinite(growth):
+            grown = graph.pairs(component, len(largest)) > most_pairs
+            alive &= ~np.append(grown, False)[component]
+            graph = graph.among(alive)
     return Rounds(tuple(rounds), left, entries)
 
 
@@ -106,6 +115,15 @@ class _Neighbours:
     def sums(self, values: np.ndarray) -> np.ndarray:
         """The sum over the neighbours of each variable."""
         return np.bincount(self.first, values[self.second], minlength=self.count)
+
+    def pairs(self, component: np.ndarray, components: int) -> np.ndarray:
+        """How many pairs each component has."""
+        return np.bincount(component[self.first], minlength=components)
+
+    def among(self, wanted: np.ndarray) -> "_Neighbours":
+        """Only pairs of wanted variables."""
+        kept = wanted[self.first]
+        return self if kept.all() else _Neighbours(self.first[kept], self.second[kept], self.count)
 
     def least(self, order: np.ndarray, candidate: np.ndarray) -> np.ndarray:
         """The candidates that come before all their neighbours that are candidates too."""

@@ -103,7 +103,7 @@ def _by_components(
     orders: Orders,
 ) -> list[Solution]:
     forget_old_programs()
-    found = eliminate(union, scores, options.largest_table)
+    found = eliminate(union, scores, options.largest_table, options.thorough)
     known = found.known
     rest = _ordered(leftovers(known, scores), orders)
     answers = _wide_trees(rest, options)
@@ -126,8 +126,8 @@ def _wide_trees(rest: Sequence[Rest], options: Options) -> list[Solution | None]
     if trees:
         compiled = compile_graphs([rest[i].graph for i in trees])
         evidence = [rest[i].evidence for i in trees]
-        known = settle_trees(compiled, evidence, replace(options, precision="double"))
-        found = assembled(known, union_scores(known.union, evidence), [], [])
+        known, scores = settle_trees(compiled, evidence, replace(options, precision="double"))
+        found = assembled(known, scores, [], [])
         done = np.bincount(known.union.instance[~known.solved], minlength=len(trees)) == 0
         for i, answer, sure in zip(trees, found, done, strict=True):
             answers[i] = answer if sure and answer.feasible else None
@@ -148,8 +148,7 @@ def _compiled(
     orders: Orders,
 ) -> list[Solution]:
     """Trees by messages on the wiring that is there, and what they leave over by elimination."""
-    known = settle_trees(compiled, evidence, options)
-    scores = union_scores(known.union, evidence)
+    known, scores = settle_trees(compiled, evidence, options)
     rest = _ordered(leftovers(known, scores, whole=True), orders)
     if not rest:
         found = assembled(known, scores, [], [])

@@ -14,50 +14,57 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from mam.factors.limits import largest_finite
-from mam.graph import CompiledGraph, GraphUnion
+from mam.graph import CompiledGraph, GraphUnion, Scores
 from mam.graph.evidence import Evidence
 from mam.graph.wiring import PortWiring, Wiring
 from mam.infer.known import Known
+from mam.infer.loop import run
+from mam.infer.messages import BeliefPropagation
 from mam.infer.options import Options
+from mam.infer.passing import Store
 from mam.infer.problem import Problem, decode, margins
-from mam.infer.restarts import propagate_restarts
 
 WAY = "messages"
 # Deeper trees are left to elimination, which needs few rounds for them.
 _MOST_ITERATIONS = 60
+_STRIDE = 4  # iterations between two looks whether messages still move
 # Rounding errors that add up in a belief, of the largest that counts as precise.
 _ROUNDINGS = 100
 
 
 def settle_trees(
     compiled: CompiledGraph, evidence: Evidence | Sequence[Evidence] | None, options: Options
-) -> Known:
-    """Solve the trees among the components of a batch of compiled graphs."""
+) -> tuple[Known, tuple[Scores, ...]]:
+    """Solve the trees among the components of compiled graphs; also return the evidence of all."""
     union = compiled.union
     component, tree = _components(union)
+    problem = Problem.of(compiled, evidence, options.dtype)
+    if not tree.any():
+        return _nothing_known(union), compiled.unpacked(problem.scores)
     largest = largest_finite(options.dtype)
     rounding = largest * float(np.finfo(options.dtype).eps)
-    plain = replace(options, damping=0.0, noise=0.0, tolerance=rounding, restarts=1)
-    plain = replace(plain, schedule="parallel", decoding="belief", iterations=_MOST_ITERATIONS)
-    problem = Problem.of(compiled, evidence, options.dtype)
     watched = _watching(compiled, tree[component])
-    trees = replace(problem, compiled=replace(compiled, wiring=watched))
-    run = propagate_restarts(trees, plain)
-    found = [np.asarray(belief) for belief in jax.device_get(run.beliefs)]
+    with jax.enable_x64(options.precision == "double"):
+        beliefs, rests = jax.device_get(
+            _settle(watched, problem.potentials, problem.evidence, options.dtype(rounding))
+        )
+    found = [belief[None] for belief in beliefs]
     lead = compiled.gather([own[0] for own in margins(found)]).astype(np.float64)
     values = compiled.gather([states[0] for states in decode(found)])
     size = compiled.gather([_largest(belief[0]) for belief in found])
-    at_rest = np.asarray(run.info.converged)[0, : len(compiled.graphs)][union.instance]
+    at_rest = rests[: len(compiled.graphs)][union.instance]
     sure = at_rest & (lead > _ROUNDINGS * rounding) & (size < largest)
     unsure = np.bincount(component[~sure], minlength=len(tree)) > 0
     good = tree & ~unsure
     solved = good[component]
-    return Known(
+    known = Known(
         union,
         solved,
         np.where(solved, values, 0),
@@ -65,6 +72,29 @@ def settle_trees(
         np.zeros(len(union.graphs), bool),
         _ways(union, component, good),
     )
+    return known, compiled.unpacked(problem.scores)
+
+
+def _nothing_known(union: GraphUnion) -> Known:
+    count = len(union.states)
+    none, ways = np.zeros(len(union.graphs), bool), tuple({} for _ in union.graphs)
+    unknown = np.full(count, np.nan)
+    return Known(union, np.zeros(count, bool), np.zeros(count, np.int64), unknown, none, ways)
+
+
+@jax.jit
+def _settle(
+    wiring: Wiring, potentials: Store, evidence: Store, tolerance: Array
+) -> tuple[Store, Array]:
+    """Undamped messages from nothing: the beliefs, and which graphs have come to rest."""
+    dtype, unused = evidence[0].dtype, jax.random.key(0)
+    solver = BeliefPropagation.of(
+        wiring, potentials, evidence, unused, jnp.zeros((), dtype), tolerance, stride=_STRIDE
+    )
+    shapes = zip(wiring.store_sizes, wiring.states, strict=True)
+    nothing = tuple(jnp.zeros(n if s == 2 else (n, s), dtype) for n, s in shapes)
+    messages, info = run(solver, nothing, _MOST_ITERATIONS // _STRIDE)
+    return solver.beliefs(messages), info.converged
 
 
 def forests(union: GraphUnion) -> np.ndarray:

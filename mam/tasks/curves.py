@@ -88,8 +88,8 @@ def evaluate(
         done += len(some)
         advance(len(some))
     means = {name: float(np.mean(scores)) for name, scores in sorted(figures.items())}
-    figures = {"dice": means, "proved": proved / max(done, 1)}
-    return Report(figures, done - len(skipped), seconds, tuple(errors), skipped)
+    measured = {"dice": means, "proved": proved / max(done, 1)}
+    return Report(measured, done - len(skipped), seconds, tuple(errors), skipped)
 
 
 def _set_of(row: CurvesRow) -> str:

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from mam.infer import solve
+from mam.infer import enumerate_exactly, solve
 from mam.models.examples import line_sparsifier
 from tests.oracles import random_models
 from tests.oracles.local_polytope import local_bound
@@ -66,3 +66,13 @@ def test_graphs_of_a_batch_are_smoothed_as_they_are_alone() -> None:
         alone = solve(graph, evidence, method="max-product", bound=True)
         assert together.bound == pytest.approx(alone.bound, abs=1e-4)
         assert together.score == pytest.approx(alone.score, abs=1e-9)
+
+
+def test_a_limit_of_time_leaves_a_bound_that_holds() -> None:
+    graph, evidence = random_models.medley(np.random.default_rng(5))
+    best = enumerate_exactly(graph, evidence).score
+    bounds = [
+        solve(graph, evidence, method="max-product", bound=True, bound_seconds=s).bound
+        for s in (0.0, 60.0)
+    ]
+    assert bounds[0] >= bounds[1] >= best - 1e-6

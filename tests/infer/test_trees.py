@@ -115,9 +115,9 @@ def test_trees_of_windows_too_large_to_write_are_exact() -> None:
 def test_one_by_one_and_in_a_batch_messages_say_the_same() -> None:
     models = [random_models.tree(np.random.default_rng(i), shape=i) for i in range(6)]
     graphs, evidence = zip(*models, strict=True)
-    together = settle_trees(compile_graphs(graphs), list(evidence), Options())
+    together, _ = settle_trees(compile_graphs(graphs), list(evidence), Options())
     for i, (graph, known) in enumerate(models):
-        alone = settle_trees(compile_graphs(graph), known, Options())
+        alone, _ = settle_trees(compile_graphs(graph), known, Options())
         start = together.union.starts[i]
         mine = slice(start, start + len(graph.states))
         np.testing.assert_array_equal(together.values[mine], alone.values)
