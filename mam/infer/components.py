@@ -25,7 +25,10 @@ from mam.infer.twins import Twins, find_twins
 # Entries of the largest table, and of all tables that are kept: 8 MB and 512 MB.
 LARGEST_TABLE = 1 << 20
 _MOST_ENTRIES = 1 << 26
-# Tables beyond this are worth it as well.
+# Variables of a component that is large, and how many cycles to each of them are many.
+_LARGE = 2000
+_MANY_CYCLES = 0.1
+# Tables beyond this get a second, slower planner.
 _GOOD_ENOUGH = 1 << 12
 
 
@@ -36,7 +39,7 @@ class _Effort(NamedTuple):
     planned: int  # variables of components that get a second, slower planner when the first fails
 
 
-_THOROUGH = _Effort(np.inf, 5000)
+_THOROUGH = _Effort(1e9, 5000)
 _BRIEF = _Effort(1.2, 500)
 
 
@@ -89,6 +92,8 @@ def split(
     component = number_components(free, pairs)
     graph = _graph_of(union, whole.tables, len(network.states))
     blocked = np.zeros(int(component.max(initial=-1)) + 1, bool)
+    if not thorough:
+        blocked |= _tangled(network.tables, component, len(blocked))
     for scopes in large:
         own = component[scopes.values]
         blocked[own[own >= 0]] = True
@@ -99,11 +104,21 @@ def split(
         # A table that is there already costs nothing more.
         np.maximum.at(allowed, component[some.scopes[:, 0]], float(np.prod(some.shape)))
     plan, refusal = _plan(network, chosen, twins.place, allowed, _THOROUGH if thorough else _BRIEF)
-    refusal = "a factor's table is too large to write down" if blocked.any() else refusal
+    refusal = "a factor's table is too large to write down" if large else refusal
     exact = ~blocked
     exact[chosen[(chosen >= 0) & (plan.left > len(plan.rounds))]] = False
     plan, exact = _affordable(plan, chosen, exact)
     return Split(union, network, component, graph, exact[twins.first], plan, twins, refusal)
+
+
+def _tangled(tables: Sequence[Tables], component: np.ndarray, count: int) -> np.ndarray:
+    """Large components with many cycles: planning them takes long, and mostly in vain."""
+    variables = np.bincount(component[component >= 0], minlength=count)
+    cycles = 1 - variables
+    for some in tables:
+        own = np.bincount(component[some.scopes[:, 0]], minlength=count)
+        cycles += (some.scopes.shape[1] - 1) * own
+    return (variables > _LARGE) & (cycles > _MANY_CYCLES * variables)
 
 
 def _stars(scopes: np.ndarray) -> np.ndarray:

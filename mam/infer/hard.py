@@ -20,7 +20,7 @@ _MOST_HANDED_OVER = 1 << 22
 # what is not may be for them, since they close the gap wherever the linear relaxation is tight.
 _FIRST = 0.1
 # Variables of components that it gets although no bound is asked for.
-_EASY = 500
+EASY = 500
 _BOTH = "toulbar2 and max-product"
 
 
@@ -33,7 +33,7 @@ def solve_rest(rest: Sequence[Rest], options: Options) -> list[Solution]:
         return _insisted(rest, _by_toulbar2(rest, options.seconds))
     answers: list[Solution | None] = [None] * len(rest)
     if available():
-        easy = [i for i, one in enumerate(rest) if options.bound or one.free.sum() <= _EASY]
+        easy = [i for i, one in enumerate(rest) if options.bound or one.free.sum() <= EASY]
         found = _by_toulbar2([rest[i] for i in easy], _FIRST * options.seconds)
         for i, answer in zip(easy, found, strict=True):
             answers[i] = answer

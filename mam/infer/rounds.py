@@ -44,7 +44,7 @@ def plan_rounds(
     component: np.ndarray,
     place: np.ndarray,
     largest: np.ndarray,
-    growth: float = np.inf,
+    growth: float = 1e9,
 ) -> Rounds:
     """Choose an order for the variables of all components, -1 being none.
 
@@ -80,8 +80,8 @@ def plan_rounds(
         rounds.append(Round(chosen, near))
         alive[chosen] = False
         graph = graph.without(chosen, near)
-        if np.isfinite(growth):
-            grown = graph.pairs(component, len(largest)) > most_pairs
+        grown = graph.pairs(component, len(largest)) > most_pairs
+        if grown.any():
             alive &= ~np.append(grown, False)[component]
             graph = graph.among(alive)
     return Rounds(tuple(rounds), left, entries)

@@ -1,7 +1,8 @@
 """``solve``: every component of a model the cheapest sure way, with a proof where there is one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,14 @@ from mam.graph import CompiledGraph, FactorGraph, GraphUnion, Scores, compile_gr
 from mam.graph.evidence import Evidence
 from mam.infer.assemble import assembled
 from mam.infer.eliminate import eliminate
-from mam.infer.hard import solve_rest
+from mam.infer.hard import EASY, solve_rest
 from mam.infer.maxproduct import max_product
 from mam.infer.options import Options
 from mam.infer.problem import graphs_of
 from mam.infer.rest import Rest, leftovers
 from mam.infer.solution import Solution
 from mam.infer.stages import check_order
-from mam.infer.trees import forests, settle_trees
+from mam.infer.trees import forests, settle_trees, tangled
 
 Order = np.ndarray | Sequence | None
 Orders = list[np.ndarray] | None  # one for each graph of a batch
@@ -27,6 +28,7 @@ Graphs = FactorGraph | CompiledGraph | Sequence[FactorGraph]
 
 # Beyond this many edges looking for components takes longer than it is likely to save.
 _MOST_EDGES = 1 << 21
+_WORTH_A_LOOK = 1 << 13  # below this many it takes no time
 
 
 def solve(
@@ -69,8 +71,7 @@ def solve(
         isinstance(graph, CompiledGraph) and len(graph.graphs) == 1
     )
     orders = _orders(graphs_of(graph), order, single, chosen)
-    too_large = chosen.method == "auto" and _edges(graphs) > _MOST_EDGES
-    if chosen.method == "max-product" or too_large:
+    if chosen.method == "max-product" or _messages_alone(graphs, evidence, chosen):
         found = max_product(graphs, evidence, chosen, orders)
     elif isinstance(graphs, CompiledGraph):
         found = _compiled(graphs, evidence, chosen, orders)
@@ -78,6 +79,22 @@ def solve(
         union = GraphUnion.of(graphs)
         found = _by_components(union, union_scores(union, evidence), chosen, orders)
     return found[0] if single else found
+
+
+def _messages_alone(
+    graphs: CompiledGraph | tuple[FactorGraph, ...],
+    evidence: Evidence | Sequence[Evidence] | None,
+    options: Options,
+) -> bool:
+    """Whether looking for components would take longer than it is likely to save."""
+    edges = _edges(graphs)
+    if options.method != "auto" or edges > _MOST_EDGES:
+        return options.method == "auto"
+    # The components of compiled graphs are looked at when their trees are.
+    if options.thorough or edges < _WORTH_A_LOOK or isinstance(graphs, CompiledGraph):
+        return False
+    union = GraphUnion.of(graphs)
+    return tangled(union, union_scores(union, evidence))
 
 
 def _orders(graphs: Sequence[FactorGraph], order: Order, single: bool, options: Options) -> Orders:
@@ -101,10 +118,16 @@ def _by_components(
     scores: tuple[Scores, ...],
     options: Options,
     orders: Orders,
+    messages: Callable[[], list[Solution]] | None = None,
 ) -> list[Solution]:
+    """Eliminate what is easy; ``messages`` solves the graphs as they are, compiled already."""
     forget_old_programs()
     found = eliminate(union, scores, options.largest_table, options.thorough)
     known = found.known
+    if messages is not None and not (options.thorough or known.solved.any()):
+        sizes = np.bincount(found.split.component[found.split.component >= 0])
+        if sizes.min(initial=EASY) > EASY:
+            return messages()
     rest = _ordered(leftovers(known, scores), orders)
     answers = _wide_trees(rest, options)
     hard = [i for i, answer in enumerate(answers) if answer is None]
@@ -149,6 +172,11 @@ def _compiled(
 ) -> list[Solution]:
     """Trees by messages on the wiring that is there, and what they leave over by elimination."""
     known, scores = settle_trees(compiled, evidence, options)
+    if not known.solved.any():
+        messages = partial(max_product, compiled, evidence, options, orders)
+        if not options.thorough and tangled(known.union, scores):
+            return messages()
+        return _by_components(known.union, scores, options, orders, messages)
     rest = _ordered(leftovers(known, scores, whole=True), orders)
     if not rest:
         found = assembled(known, scores, [], [])

@@ -35,6 +35,9 @@ WAY = "messages"
 # Deeper trees are left to elimination, which needs few rounds for them.
 _MOST_ITERATIONS = 60
 _STRIDE = 4  # iterations between two looks whether messages still move
+# Edges of a component that is large, and how many cycles to each of them are many.
+_MANY_EDGES = 1 << 13
+_MANY_CYCLES = 0.1
 # Rounding errors that add up in a belief, of the largest that counts as precise.
 _ROUNDINGS = 100
 
@@ -103,8 +106,29 @@ def forests(union: GraphUnion) -> np.ndarray:
     return np.bincount(union.instance[~tree[component]], minlength=len(union.graphs)) == 0
 
 
+def tangled(union: GraphUnion, scores: Sequence[Scores]) -> bool:
+    """Whether all that evidence leaves undecided is in large components with many cycles."""
+    free = np.ones(len(union.states), bool)
+    for some in scores:
+        free[some.variables[np.isneginf(some.values).any(1) & (some.values.shape[1] == 2)]] = False
+    label, variable = _labels(union, free)
+    edges = np.bincount(label[variable], minlength=int(label.max(initial=-1)) + 1)
+    cycles = 1 + edges - np.bincount(label)
+    open_ = label[: len(free)][free]
+    easy = (edges < _MANY_EDGES) | (cycles < _MANY_CYCLES * edges)
+    return bool(len(open_)) and not easy[open_].any()
+
+
 def _components(union: GraphUnion) -> tuple[np.ndarray, np.ndarray]:
     """The component of each variable, and which components have no cycle."""
+    label, variable = _labels(union)
+    # A tree has one edge less than it has nodes.
+    edges = np.bincount(label[variable], minlength=int(label.max(initial=-1)) + 1)
+    return label[: len(union.states)], edges < np.bincount(label)
+
+
+def _labels(union: GraphUnion, free: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The component of each variable and factor, and the variable of each (free) edge."""
     variables = len(union.states)
     ends, first = [np.zeros((2, 0), np.int64)], variables
     for group in union.sets:
@@ -112,11 +136,10 @@ def _components(union: GraphUnion) -> tuple[np.ndarray, np.ndarray]:
         ends.append(np.stack([scopes.values, first + scopes.row_of_value]))
         first += len(scopes)
     variable, factor = np.concatenate(ends, 1)
+    if free is not None:
+        variable, factor = variable[free[variable]], factor[free[variable]]
     matrix = coo_array((np.ones(len(factor), bool), (variable, factor)), (first, first))
-    label = connected_components(matrix, directed=False)[1]
-    # A tree has one edge less than it has nodes.
-    edges = np.bincount(label[variable], minlength=int(label.max(initial=-1)) + 1)
-    return label[:variables], edges < np.bincount(label)
+    return connected_components(matrix, directed=False)[1], variable
 
 
 def _watching(compiled: CompiledGraph, wanted: np.ndarray) -> Wiring:
