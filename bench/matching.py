@@ -81,4 +81,4 @@ def compare(
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main(sys.argv[1] if len(sys.argv) > 1 else _LAST_KERNEL)
