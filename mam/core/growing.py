@@ -2,7 +2,12 @@
 
 
 class GrowingSizes:
-    """Array sizes that only grow, in steps, so that a stream of images compiles few shapes."""
+    """Array sizes that only grow, in steps, so that a stream of images compiles few shapes.
+
+    >>> sizes = GrowingSizes()
+    >>> [sizes.fit("rows", count, least=1) for count in (1, 100, 90, 151)]
+    [1, 160, 160, 160]
+    """
 
     def __init__(self, spare: float = 0.5) -> None:
         self._sizes: dict[str, int] = {}
@@ -18,6 +23,6 @@ class GrowingSizes:
         known = self._sizes.get(name, 0)
         if count > known:
             wanted = max(count + int(count * self._spare), least)
-            grain = max(1 << wanted.bit_length() - 3, 1)
+            grain = 1 << max(wanted.bit_length() - 3, 0)
             self._sizes[name] = known = -(-wanted // grain) * grain
         return max(known, least)

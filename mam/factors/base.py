@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from mam.factors.network import NetworkBuilder
 from mam.factors.padding import Padding
@@ -117,6 +117,14 @@ class Unions:
     weights: Float[np.ndarray, " lists"]
 
 
+@dataclass(frozen=True)
+class Limits:
+    """Lists of binary variables of which one is ON at most, and at least unless ``optional``."""
+
+    members: Ragged
+    optional: Bool[np.ndarray, " lists"]
+
+
 # Far more than any score that listing all states is meant for, and exact to 1e-8 in sums.
 FORBIDDEN = -1e6
 
@@ -189,6 +197,10 @@ class Factors(ABC):
 
     def unions(self) -> "Unions | None":
         """The factors as weighted ORs of binary variables; None if they are nothing of the kind."""
+        return None
+
+    def limits(self) -> "Limits | None":
+        """The factors as limits to how many variables are ON; None if they are no such thing."""
         return None
 
     @abstractmethod

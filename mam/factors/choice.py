@@ -26,6 +26,7 @@ from mam.factors.base import (
     Block,
     Factors,
     Leaf,
+    Limits,
     Listing,
     Messages,
     Plan,
@@ -154,6 +155,9 @@ class Choice(Factors):
         for place, member in enumerate(ids.T):
             follows = (state == place + 1)[:, None] == [False, True]
             network.add(np.stack([selected, member], 1), demand(follows))
+
+    def limits(self) -> Limits:
+        return Limits(self.members, np.isfinite(self.potentials[self.row, 0]))
 
     def unions(self) -> Unions | None:
         """Two at once are forbidden: a AND b is a plus b less a OR b; and so may be none."""

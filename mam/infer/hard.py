@@ -1,11 +1,14 @@
 """Components that elimination leaves over: by toulbar2 where it is installed, or max-product."""
 
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 
 from mam.graph import GraphUnion, union_scores
+from mam.infer.linear import branch_and_bound
 from mam.infer.maxproduct import max_product
 from mam.infer.network import write_network
 from mam.infer.options import Options
@@ -21,6 +24,7 @@ _MOST_HANDED_OVER = 1 << 22
 _FIRST = 0.1
 # Variables of components that it gets although no bound is asked for.
 EASY = 500
+_LEAST = 0.1  # seconds for a component, however many there are
 _BOTH = "toulbar2 and max-product"
 
 
@@ -31,9 +35,13 @@ def solve_rest(rest: Sequence[Rest], options: Options) -> list[Solution]:
     if options.method == "toulbar2":
         check_installed()
         return _insisted(rest, _by_toulbar2(rest, options.seconds))
-    answers: list[Solution | None] = [None] * len(rest)
+    answers = by_branch_and_bound(rest, _FIRST * options.seconds)
     if available():
-        easy = [i for i, one in enumerate(rest) if options.bound or one.free.sum() <= EASY]
+        easy = [
+            i
+            for i, one in enumerate(rest)
+            if answers[i] is None and (options.bound or one.free.sum() <= EASY)
+        ]
         found = _by_toulbar2([rest[i] for i in easy], _FIRST * options.seconds)
         for i, answer in zip(easy, found, strict=True):
             answers[i] = answer
@@ -42,6 +50,24 @@ def solve_rest(rest: Sequence[Rest], options: Options) -> list[Solution]:
         later = (1 - _FIRST) * options.seconds
         answers = _improved(rest, answers, lambda some: _by_toulbar2(some, later))
     return [answer for answer in answers if answer is not None]
+
+
+def by_branch_and_bound(rest: Sequence[Rest], seconds: float | int) -> list[Solution | None]:
+    """The answers to components that are small linear programs; each gets an equal share of time.
+
+    HiGHS lets go of the interpreter, so two run at once.
+    """
+    if not rest:
+        return []
+    share = 2 * float(seconds) / len(rest)
+
+    def one(some: Rest) -> Solution | None:
+        if some.free.sum() > EASY:
+            return None
+        return branch_and_bound(some.graph, some.evidence, max(share, _LEAST))
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return list(pool.map(one, rest))
 
 
 def _improved(

@@ -22,7 +22,7 @@ from mam.graph import (
 from mam.graph.evidence import Evidence
 from mam.infer.assemble import assembled
 from mam.infer.eliminate import eliminate
-from mam.infer.hard import EASY, solve_rest
+from mam.infer.hard import EASY, by_branch_and_bound, solve_rest
 from mam.infer.listing import list_small
 from mam.infer.maxproduct import max_product
 from mam.infer.options import Options
@@ -61,8 +61,8 @@ def solve(
       what is still open to toulbar2 for the rest of its time;
     - "exact": elimination alone; ``TooLarge``, a ``ValueError``, if something is left over;
     - "toulbar2": elimination and toulbar2;
-    - "quick": small components by listing all their states, where their factors allow it (``AnyOf``
-      and ``Choice``), and max-product for the others;
+    - "quick": nothing is compiled for components of ``AnyOf`` and ``Choice``: small ones are solved
+      by listing all their states, larger ones by branch and bound; max-product solves the others;
     - "max-product": messages alone, on the whole graph.
 
     With ``schedule="sweeps"`` messages go along an order of the variables: ``order`` has one number
@@ -143,10 +143,14 @@ def _quickly(
     rest = leftovers(known, scores)
     if not rest:
         return assembled(known, scores, [], [])
-    some = [one.graph for one in rest]
-    wired = compile_graphs(some) if sizes is None else compile_growing(some, sizes)
-    answers = max_product(wired, [one.evidence for one in rest], options)
-    return assembled(known, scores, rest, answers)
+    answers = by_branch_and_bound(rest, options.seconds)
+    hard = [one for one, answer in zip(rest, answers, strict=True) if answer is None]
+    if hard:
+        some = [one.graph for one in hard]
+        wired = compile_graphs(some) if sizes is None else compile_growing(some, sizes)
+        later = iter(max_product(wired, [one.evidence for one in hard], options))
+        answers = [answer or next(later) for answer in answers]
+    return assembled(known, scores, rest, [answer for answer in answers if answer is not None])
 
 
 def _by_components(

@@ -13,6 +13,8 @@ from mam.vision.parts.pieces import Pieces, pieces_of
 
 # Pieces up to 16 candidates are solved exactly, in about a millisecond.
 LARGEST_TABLE = 1 << 16
+# Pieces that are remembered: some 100 MB. Images of one kind have far fewer.
+_MOST_KNOWN = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +22,7 @@ class Explanation:
     """The chosen candidates, what leaving each one out costs, and whether that is proved."""
 
     chosen: Bool[np.ndarray, " candidates"]
+    # With the best of the others or, in pieces beyond the reach of listing, with all as they are.
     margin: Float[np.ndarray, " candidates"]
     proved: Bool[np.ndarray, " candidates"]
 
@@ -65,11 +68,29 @@ class Explainer:
         ]
         if not new:
             return
+        if len(self._known) + len(new) > _MOST_KNOWN:
+            mine = set(pieces.codes)
+            self._known = {code: one for code, one in self._known.items() if code in mine}
         some = cover.take(np.concatenate([members for _, members in new]))
         graph, evidence = cover_graph(some, *self._model)
         options, sizes = self._solver
         solution = solve(graph, evidence, options, sizes=sizes)
         ends = np.cumsum([len(members) for _, members in new])[:-1]
-        values = solution["part"] == 1, solution.margin("part"), solution.proved
+        chosen, margin = solution["part"] == 1, solution.margin("part")
+        # What was found by search has no margins: others would have to change as well.
+        margin = np.where(np.isnan(margin), _worth(some, chosen, self._model[0]), margin)
+        values = chosen, margin, solution.proved
         for (code, _), *parts in zip(new, *(np.split(v, ends) for v in values), strict=True):
             self._known[code] = Explanation(*parts)
+
+
+def _worth(cover: Cover, chosen: np.ndarray, noise: Noise) -> Float[np.ndarray, " candidates"]:
+    """What each candidate adds, or would add, to the score of the chosen ones; without its sign."""
+    known = cover.states != 0
+    pixel = np.unique(cover.pixels[known], return_inverse=True)[1].ravel()
+    candidate = np.nonzero(known)[0]
+    times = np.bincount(pixel, chosen[candidate], minlength=int(pixel.max(initial=-1)) + 1)
+    alone = times[pixel] == chosen[candidate]
+    value = np.where(cover.states[known] > 0, noise.gain, -noise.loss)
+    own = np.bincount(candidate[alone], value[alone], minlength=len(cover))
+    return np.abs(own + noise.prior)

@@ -108,6 +108,8 @@ class Sparsifier(Estimator):
         self.max_candidates = max_candidates
         # Sizes of the arrays of candidates and of pieces so far; they have no part in any answer.
         self._sizes = GrowingSizes(), GrowingSizes(spare=0.25)
+        # Knows the pieces of earlier images; for which settings.
+        self._explainer: tuple[tuple, Explainer] | None = None
 
     def fit(self, images: Images | None = None, y: Any = None) -> "Sparsifier":
         """Do nothing: the parts are given. See ``learn_parts`` to learn them."""
@@ -126,7 +128,7 @@ class Sparsifier(Estimator):
         batches = list(padded_batches(states, size, blank=np.int8(0)))
         # The fullest first: arrays of its sizes hold most of the others.
         batches.sort(key=lambda batch: -np.count_nonzero(batch[1] > 0))
-        explainer = Explainer(parts.noise, self._options(), self.exclusive, self._sizes[1])
+        explainer = self._explainer_for(parts)
         found: dict[int, Placements] = {}
         with ThreadPoolExecutor(2) as pool:
             for some in _by(self._pruned(batches, parts, pool), _TOGETHER):
@@ -140,6 +142,15 @@ class Sparsifier(Estimator):
                 found |= zip(numbers.tolist(), answers, strict=True)
         answers = [found[number] for number in range(len(states))]
         return self._bounded(states, answers, parts) if self.bound else answers
+
+    def _explainer_for(self, parts: Parts) -> Explainer:
+        """The one of earlier calls, if nothing was set anew since."""
+        settings = parts.noise, self._options(), self.exclusive
+        key = (parts.masks.tobytes(), *settings)
+        kept = self._explainer
+        if kept is None or kept[0] != key:
+            self._explainer = kept = key, Explainer(*settings, self._sizes[1])
+        return kept[1]
 
     def fit_transform(self, images: Images, y: Any = None) -> list[Placements]:
         """The same as ``transform``."""
