@@ -11,7 +11,7 @@ import numpy as np
 
 from mam.factors import Pattern, PatternSet, Ragged
 from mam.factors.ragged import as_ids
-from mam.graph import GraphBuilder
+from mam.graph import FactorGraph, GraphBuilder
 from mam.models.mam import MarkovAttentionModel
 from mam.models.rules import Attention
 
@@ -42,6 +42,19 @@ def part_attention_model(
     >>> len(model.graph.states)
     5
     """
+    graph, attention = part_attention_graph(edges, groups, kinds, vertices=vertices, kind=kind)
+    return MarkovAttentionModel(graph, attention)
+
+
+def part_attention_graph(
+    edges: "np.ndarray | Sequence",
+    groups: "np.ndarray | Sequence",
+    kinds: PartKind | Sequence[PartKind],
+    *,
+    vertices: int | None = None,
+    kind: "np.ndarray | Sequence | int" = 0,
+) -> tuple[FactorGraph, Attention]:
+    """The same without looking whether the rules of such models hold, as here they always do."""
     pairs, places = as_ids(edges).reshape(-1, 2), as_ids(groups).reshape(-1, 2)
     if len(pairs) != len(places):
         raise ValueError(f"{len(pairs)} edges, but groups for {len(places)}")
@@ -58,7 +71,7 @@ def part_attention_model(
             factors = _pattern(own, count, pairs, places, attention, chosen)
             builder.add("part" if len(listed) == 1 else f"part kind {index}", factors)
     nothing = np.zeros((0, 2), np.int64)
-    return MarkovAttentionModel(builder.build(), Attention(attention, part[pairs], nothing))
+    return builder.build(), Attention(attention, part[pairs], nothing)
 
 
 def _pattern(

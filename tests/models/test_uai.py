@@ -78,7 +78,7 @@ def test_answers_of_a_model_have_its_constant(tmp_path: Path) -> None:
     zeros = every_assignment(model.states)[:, 0] == 0
     assert model.solve({0: 0}).solution.score == pytest.approx(scores[zeros].max())
     assert model.log_partition({0: 0}) == pytest.approx(np.log(np.exp(scores[zeros]).sum()))
-    with pytest.raises(ValueError, match="one of auto, exact, max-product"):
+    with pytest.raises(ValueError, match="one of auto, exact, quick"):
         model.solve(method="guess")
 
 

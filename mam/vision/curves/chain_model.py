@@ -22,6 +22,7 @@ from mam.factors import PatternSet
 from mam.graph import compile_graphs
 from mam.infer import Options, solve
 from mam.models import MarkovAttentionModel, PartKind, part_attention_model
+from mam.models.parts import part_attention_graph
 
 Presence = Float[np.ndarray, " strokes"]  # what a piece scores as part of a curve
 
@@ -81,12 +82,14 @@ def contour_model(
     links: Links, presence: Presence, potentials: ContourPotentials
 ) -> tuple[MarkovAttentionModel, dict[str, np.ndarray]]:
     """Build the Markov Attention Model of some images, and the evidence to solve it with."""
-    sides = PatternSet.of([[0, 0], [0, 1], [1, 0], [1, 1]])
-    end = potentials.termination
-    kind = PartKind(sides, [0.0, end, end, 0.0])
+    kind = _two_sides(potentials)
     model = part_attention_model(links.stroke, links.side, kind, vertices=len(presence))
-    evidence = {"part": presence, "attention": links.score}
-    return model, evidence
+    return model, {"part": presence, "attention": links.score}
+
+
+def _two_sides(potentials: ContourPotentials) -> PartKind:
+    end = potentials.termination
+    return PartKind(PatternSet.of([[0, 0], [0, 1], [1, 0], [1, 1]]), [0.0, end, end, 0.0])
 
 
 class Decided(NamedTuple):
@@ -119,8 +122,9 @@ class ChainSolver:
         """
         if not len(links):
             return Decided(np.zeros(0, bool), np.zeros(0), np.zeros(0, bool))
-        model, evidence = contour_model(links, presence, potentials)
-        graph = model.graph
+        kind = _two_sides(potentials)
+        graph, _ = part_attention_graph(links.stroke, links.side, kind, vertices=len(presence))
+        evidence = {"part": presence, "attention": links.score}
         if len(links) >= _WORTH_COMPILING:
             graph = compile_graphs(graph, self._room)
             self._room = graph.room

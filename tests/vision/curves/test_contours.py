@@ -250,7 +250,7 @@ def test_empty_images_and_single_strokes(grouper: ContourGrouper) -> None:
     with pytest.raises(ValueError, match="the image has none"):
         empty.same((3, 3), (4, 4))
     assert len(single) == 1 and single.labels.max() == 1
-    assert single.same((20, 16), (21, 19)) == (True, np.inf)
+    assert single.same((20, 16), (21, 19)) == (True, np.inf, "exact")
     with pytest.raises(ValueError, match=r"the second point \(2, 2\) is on no curve"):
         single.same((20, 16), (2, 2))
     with pytest.raises(ValueError, match=r"\(300, 1\) lies outside the image of 300 x 290"):
@@ -281,7 +281,8 @@ def test_images_share_their_compilations(
         first = len(names)
         fresh.predict([r.clean for r in unseen[:5]])
         fresh.predict([r.clean for r in unseen[6:]])
-    assert 1 <= first <= 12 and len(names) == first
+    # Only pruning is compiled, and other tests may have done that already.
+    assert first <= 6 and len(names) == first
 
 
 def test_what_sticks_out_of_a_disc_is_kept(unseen: list[PathfinderRow]) -> None:

@@ -145,7 +145,7 @@ def test_one_curve_alone(width: int) -> None:
     found = group(mask)
     assert len(found) == 1 and not found.attentions and found.score == 0
     assert np.mean((found.labels == 1) == mask) > 0.99
-    assert found.same((60, 40), (60, 260)) == (True, np.inf)
+    assert found.same((60, 40), (60, 260)) == (True, np.inf, "exact")
 
 
 def test_the_certificate() -> None:
