@@ -42,10 +42,11 @@ def rates(name: str, batch: int, side: int, steps: int) -> tuple[float, float, f
         state, loss = learn_batch(data, state, 1e-3)
     jax.block_until_ready(loss)
     learning = steps * batch / (time.perf_counter() - begin)
-    jax.block_until_ready(answer(state.network, state.moments, data.images))
+    moments = state.network.moments()
+    jax.block_until_ready(answer(state.network, moments, data.images))
     begin = time.perf_counter()
     for _ in range(steps):
-        logits = answer(state.network, state.moments, data.images)
+        logits = answer(state.network, moments, data.images)
     jax.block_until_ready(logits)
     return compiling, learning, steps * batch / (time.perf_counter() - begin)
 

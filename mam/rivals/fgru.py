@@ -63,7 +63,7 @@ class Fgru(eqx.Module):
     def step(
         self, drive: Maps, state: Maps, norms: Norm, seen: Moments, learning: bool
     ) -> tuple[Maps, Moments]:
-        """The next state, and the moments after it; norms and moments are those of this step."""
+        """The next state, and the moments used; norms and moments are those of this step."""
         after: list[Moments] = []
 
         def norm(maps: Maps) -> Maps:

@@ -41,7 +41,7 @@ class Checkpoint:
 
 def save_rival(path: Path, stored: Stored, losses: Float32[np.ndarray, "blocks"]) -> None:
     """Write a network, whole or not at all."""
-    arrays = _arrays(stored.network, stored.moments)
+    arrays = named_arrays(stored.network, "network") | named_arrays(stored.moments, "moments")
     save_model(
         path, ModelFile(KIND, {**arrays, "losses": losses}, stored.config, stored.provenance)
     )
@@ -61,8 +61,8 @@ def load_rival(source: str | Path) -> Stored:
 def save_checkpoint(path: Path, checkpoint: Checkpoint, settings: Settings) -> None:
     """Write where a run stands, whole or not at all."""
     state = checkpoint.state
-    arrays = _arrays(state.network, state.moments)
-    arrays |= named_arrays(state.optimiser, "optimiser") | {"losses": checkpoint.losses}
+    arrays = named_arrays(state.network, "network") | named_arrays(state.optimiser, "optimiser")
+    arrays |= {"losses": checkpoint.losses}
     about = {"step": checkpoint.step, "seconds": checkpoint.seconds}
     save_model(path, ModelFile(CHECKPOINT, arrays, settings.as_dict(), about))
 
@@ -74,15 +74,10 @@ def load_checkpoint(path: Path, settings: Settings) -> Checkpoint:
     shape = eqx.filter_eval_shape(start, settings)
     state = State(
         filled(shape.network, file.arrays, "network", str(path)),
-        filled(shape.moments, file.arrays, "moments", str(path)),
         filled(shape.optimiser, file.arrays, "optimiser", str(path)),
     )
     about = file.provenance
     return Checkpoint(state, about["step"], about["seconds"], file.arrays["losses"])
-
-
-def _arrays(network: Network, moments: dict[str, Any]) -> dict[str, np.ndarray]:
-    return named_arrays(network, "network") | named_arrays(moments, "moments")
 
 
 def _checked(config: Mapping[str, Any], where: str) -> Mapping[str, Any]:

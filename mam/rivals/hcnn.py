@@ -29,7 +29,7 @@ class Hcnn(eqx.Module):
         return cls(Stem.of(stem), Fgru.of(cell, CHANNELS, kernel, steps), Readout.of(readout))
 
     def moments(self) -> dict[str, Any]:
-        """Moments from before the first batch."""
+        """The form of its moments: 0 and 1."""
         return {
             "stem": Moments.of(self.stem.norm),
             "cell": Moments.of(self.cell.norms),
@@ -39,7 +39,7 @@ class Hcnn(eqx.Module):
     def __call__(
         self, images: Float[Array, "batch side side"], seen: dict[str, Any], learning: bool
     ) -> tuple[Float[Array, "batch"], dict[str, Any]]:
-        """A logit for each image (above 0: yes), and the moments after them."""
+        """A logit for each image (above 0: yes), and the moments that were used."""
         drive, stem = self.stem(images, seen["stem"], learning)
 
         def step(state: Maps, own: tuple[Norm, Moments]) -> tuple[Maps, Moments]:

@@ -69,7 +69,7 @@ class Stem(eqx.Module):
     def __call__(
         self, images: Float[Array, "batch side side"], seen: Moments, learning: bool
     ) -> tuple[Maps, Moments]:
-        """The maps, and the moments after them."""
+        """The maps, and the moments that were used."""
         maps = pool(jax.nn.relu(convolve(images[..., None], self.first) + self.bias))
         return normalise(convolve(maps, self.second), self.norm, seen, learning)
 
@@ -93,13 +93,13 @@ class Readout(eqx.Module):
         return cls(Norm.of(channels), kernel, none, Norm.of(2), weights, jnp.float32(0))
 
     def moments(self) -> dict[str, Moments]:
-        """Moments from before the first batch."""
+        """The form of its moments: 0 and 1."""
         return {"norm": Moments.of(self.norm), "top": Moments.of(self.top)}
 
     def __call__(
         self, maps: Maps, seen: dict[str, Moments], learning: bool
     ) -> tuple[Float[Array, "batch"], dict[str, Moments]]:
-        """A logit for each image, and the moments after them."""
+        """A logit for each image, and the moments that were used."""
         maps, norm = normalise(maps, self.norm, seen["norm"], learning)
         largest = (convolve(maps, self.kernel) + self.bias).max((1, 2))
         largest, top = normalise(largest, self.top, seen["top"], learning)

@@ -23,6 +23,7 @@ from mam.rivals.files import (
 )
 from mam.rivals.networks import parameter_count
 from mam.rivals.settings import Settings
+from mam.rivals.settle import settled
 from mam.rivals.train import learn_batch, start
 
 BLOCK = 16  # steps between looks at the loss; waiting for it at each would keep the device idle
@@ -107,7 +108,7 @@ def _learned(
     blocks = learned_blocks(pictures, settings, at, workers)
     at, speed = _run(blocks, settings, at, kept, limit, told)
     if at.step == settings.steps:
-        save_rival(out, _stored(pictures, settings, at), at.losses)
+        save_rival(out, _stored(pictures, settings, at, workers), at.losses)
         kept.unlink(missing_ok=True)
     return _progress(settings, at, speed)
 
@@ -186,7 +187,7 @@ def _refuse_loss(at: Checkpoint, kept: Path) -> None:
         )
 
 
-def _stored(pictures: LabelledPictures, settings: Settings, at: Checkpoint) -> Stored:
+def _stored(pictures: LabelledPictures, settings: Settings, at: Checkpoint, workers: int) -> Stored:
     config = {name: getattr(settings, name) for name in ("network", "task", "side")}
     provenance = {
         "data": Path(pictures.source).name,
@@ -197,7 +198,8 @@ def _stored(pictures: LabelledPictures, settings: Settings, at: Checkpoint) -> S
         "loss": float(at.losses[-1]),
         "device": jax.devices()[0].device_kind,
     }
-    return Stored(at.state.network, at.state.moments, config, provenance)
+    moments = settled(at.state.network, pictures, settings, workers)
+    return Stored(at.state.network, moments, config, provenance)
 
 
 def _progress(settings: Settings, at: Checkpoint, speed: float) -> Progress:

@@ -1,5 +1,6 @@
-"""Batch norm whose running moments are plain arrays, handed in and out."""
+"""Batch norm whose moments are plain arrays, handed in and out."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import equinox as eqx
@@ -8,7 +9,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 _EPSILON = 1e-3  # added to a variance
-_KEPT = 0.9  # share of the old running moments after a batch
 
 
 class Norm(eqx.Module):
@@ -24,14 +24,14 @@ class Norm(eqx.Module):
 
 
 class Moments(eqx.Module):
-    """Running mean and variance, which a batch norm uses when it does not learn."""
+    """Mean and variance, which a batch norm uses when it does not learn."""
 
     mean: Float[Array, "*norms channels"]
     variance: Float[Array, "*norms channels"]
 
     @classmethod
     def of(cls, norm: Norm) -> "Moments":
-        """Moments from before the first batch."""
+        """Moments of nothing: 0 and 1, in the form that those of ``norm`` have."""
         return cls(jnp.zeros_like(norm.scale), jnp.ones_like(norm.scale))
 
 
@@ -43,6 +43,19 @@ def pick(tree: _Tree, number: int) -> _Tree:
     return jax.tree.map(lambda array: array[number], tree)
 
 
+def pooled(parts: Sequence[Moments]) -> Moments:
+    """The moments of several batches of one size, taken together.
+
+    >>> one, two = (Moments(jnp.array([at]), jnp.array([1.0])) for at in (0.0, 4.0))
+    >>> together = pooled([one, two])
+    >>> together.mean.tolist(), together.variance.tolist()
+    ([2.0], [5.0])
+    """
+    means = jnp.stack([part.mean for part in parts])
+    within = jnp.stack([part.variance for part in parts]).mean(0)
+    return Moments(means.mean(0), within + means.var(0))
+
+
 def stacked(moments: list[Moments]) -> Moments:
     """The moments of several norms along a new first axis."""
     return jax.tree.map(lambda *arrays: jnp.stack(arrays), *moments)
@@ -51,9 +64,9 @@ def stacked(moments: list[Moments]) -> Moments:
 def normalise(
     values: Float[Array, "*batch channels"], norm: Norm, seen: Moments, learning: bool
 ) -> tuple[Float[Array, "*batch channels"], Moments]:
-    """``scale (values - mean) / sqrt(variance + epsilon) + offset``, and the moments after that.
+    """``scale (values - mean) / sqrt(variance + epsilon) + offset``, and the moments in it.
 
-    Learning takes the moments of the batch itself and blends them into the running ones.
+    These are ``seen``; in learning those of the batch itself.
 
     >>> one = Norm.of(1)
     >>> normalise(jnp.array([[1.0], [3.0]]), one, Moments.of(one), True)[0].round(2).tolist()
@@ -61,11 +74,6 @@ def normalise(
     """
     if learning:
         axes = tuple(range(values.ndim - 1))
-        used = Moments(values.mean(axes), values.var(axes))
-        seen = jax.tree.map(
-            lambda old, new: _KEPT * old + (1 - _KEPT) * jax.lax.stop_gradient(new), seen, used
-        )
-    else:
-        used = seen
-    factor = norm.scale * jax.lax.rsqrt(used.variance + _EPSILON)
-    return (values - used.mean) * factor + norm.offset, seen
+        seen = Moments(values.mean(axes), values.var(axes))
+    factor = norm.scale * jax.lax.rsqrt(seen.variance + _EPSILON)
+    return (values - seen.mean) * factor + norm.offset, seen

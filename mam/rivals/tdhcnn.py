@@ -66,7 +66,7 @@ class TdHcnn(eqx.Module):
         )
 
     def moments(self) -> dict[str, Any]:
-        """Moments from before the first batch."""
+        """The form of its moments: 0 and 1."""
         return {
             "stem": Moments.of(self.stem.norm),
             "steps": jax.tree.map(Moments.of, self._norms(), is_leaf=_is_norm),
@@ -81,7 +81,7 @@ class TdHcnn(eqx.Module):
     def __call__(
         self, images: Float[Array, "batch side side"], seen: dict[str, Any], learning: bool
     ) -> tuple[Float[Array, "batch"], dict[str, Any]]:
-        """A logit for each image (above 0: yes), and the moments after them."""
+        """A logit for each image (above 0: yes), and the moments that were used."""
         drive, stem = self.stem(images, seen["stem"], learning)
         count, rows, cols, _ = drive.shape
         coarse = jnp.zeros((count, rows // 4, cols // 4, _HIGH), drive.dtype)
@@ -97,7 +97,7 @@ class TdHcnn(eqx.Module):
     def _step(
         self, drive: Maps, states: tuple[Maps, Maps], own: tuple[Any, Any], learning: bool
     ) -> tuple[tuple[Maps, Maps], dict[str, Any]]:
-        """The next fine and coarse state, and the moments after them."""
+        """The next fine and coarse state, and the moments that were used."""
         (state, coarse), (norms, seen) = states, own
         after: dict[str, Any] = {"down": [], "up": []}
 

@@ -17,7 +17,6 @@ class State(eqx.Module):
     """All that changes from step to step."""
 
     network: Network
-    moments: dict[str, Any]
     optimiser: Any
 
 
@@ -25,7 +24,7 @@ def start(settings: Settings) -> State:
     """The state before the first step."""
     network = network_of(settings.network, settings.seed, settings.side)
     learned = eqx.filter(network, eqx.is_inexact_array)
-    return State(network, network.moments(), optax.nadam(settings.rate).init(learned))
+    return State(network, optax.nadam(settings.rate).init(learned))
 
 
 def scaled(images: UInt8[Array, "batch side side"]) -> Float[Array, "batch side side"]:
@@ -33,23 +32,27 @@ def scaled(images: UInt8[Array, "batch side side"]) -> Float[Array, "batch side 
     return images.astype(jnp.float32) / 255
 
 
-def _loss(
-    network: Network, moments: dict[str, Any], images: Array, labels: Array
-) -> tuple[Float[Array, ""], dict[str, Any]]:
-    logits, moments = network(scaled(images), moments, learning=True)
-    return optax.sigmoid_binary_cross_entropy(logits, labels).mean(), moments
+def _loss(network: Network, images: Array, labels: Array) -> Float[Array, ""]:
+    logits, _ = network(scaled(images), network.moments(), learning=True)
+    return optax.sigmoid_binary_cross_entropy(logits, labels).mean()
 
 
 # The old state gives its memory to the new one.
 @eqx.filter_jit(donate="all-except-first")
 def learn_batch(batch: Batch, state: State, rate: float) -> tuple[State, Float[Array, ""]]:
     """The state after a batch, and the mean loss on it."""
-    value = eqx.filter_value_and_grad(_loss, has_aux=True)
-    (loss, moments), slope = value(state.network, state.moments, *map(jnp.asarray, batch))
+    value = eqx.filter_value_and_grad(_loss)
+    loss, slope = value(state.network, *map(jnp.asarray, batch))
     learned = eqx.filter(state.network, eqx.is_inexact_array)
     with jax.numpy_dtype_promotion("standard"):  # optax mixes floats with the number of steps
         change, optimiser = optax.nadam(rate).update(slope, state.optimiser, learned)
-    return State(eqx.apply_updates(state.network, change), moments, optimiser), loss
+    return State(eqx.apply_updates(state.network, change), optimiser), loss
+
+
+@eqx.filter_jit
+def batch_moments(network: Network, images: UInt8[Any, "batch side side"]) -> dict[str, Any]:
+    """The moments of a batch, as in learning."""
+    return network(scaled(jnp.asarray(images)), network.moments(), learning=True)[1]
 
 
 @eqx.filter_jit

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -10,11 +11,16 @@ import pytest
 from mam.core.model_files import load_model
 from mam.data.lock import locked_file
 from mam.rivals import data
+from mam.rivals.convnext import ConvNext
 from mam.rivals.data import batch_of, coming, numbers_of
 from mam.rivals.files import KIND
+from mam.rivals.hcnn import Hcnn
+from mam.rivals.layers import convolve, pool
 from mam.rivals.learn import BLOCK, checkpoint_path, learn_rival
 from mam.rivals.predict import Rival
 from mam.rivals.settings import Settings
+from mam.rivals.settle import settled
+from mam.rivals.train import scaled
 from tests.rivals.tiny import SIDE, images, pictures, tiny
 
 __all__ = ["tiny"]
@@ -44,6 +50,26 @@ def test_it_learns_sixteen_images_and_is_read_again(tmp_path: Path) -> None:
     assert rival.logits(fresh[:0]).shape == (0,)
     with pytest.raises(ValueError, match=r"a\.safetensors: takes images of 16 x 16 px, not 8 x 8"):
         rival.logits(fresh[:, :8, :8])
+
+
+@pytest.mark.usefixtures("tiny")
+def test_it_answers_as_it_learned_by_the_moments_of_its_last_weights(tmp_path: Path) -> None:
+    # Weights that move as far as these do leave any mean over earlier steps behind.
+    settings = replace(SETTINGS, rate=0.1, epochs=2)
+    learn_rival(PICTURES, settings, tmp_path / "a")
+    rival = Rival.load(tmp_path / "a")
+    assert isinstance(rival.network, Hcnn)
+    pixels, _ = images(16)
+    in_learning, _ = rival.network(scaled(jnp.asarray(pixels)), rival.moments, learning=True)
+    np.testing.assert_allclose(rival.logits(pixels), in_learning, atol=0.1)
+    maps = convolve(scaled(jnp.asarray(pixels))[..., None], rival.network.stem.first)
+    maps = convolve(pool(jax.nn.relu(maps + rival.network.stem.bias)), rival.network.stem.second)
+    np.testing.assert_allclose(rival.moments["stem"].mean, maps.mean((0, 1, 2)), atol=1e-4)
+    np.testing.assert_allclose(rival.moments["stem"].variance, maps.var((0, 1, 2)), rtol=1e-3)
+
+
+def test_a_network_without_batch_norm_has_no_moments_to_settle() -> None:
+    assert settled(ConvNext.of(jax.random.key(0)), PICTURES, SETTINGS, 1) == {}
 
 
 @pytest.mark.usefixtures("tiny")

@@ -11,7 +11,7 @@ from mam.rivals.fgru import Fgru
 from mam.rivals.hcnn import Hcnn
 from mam.rivals.layers import Readout, Stem, enlarge, kernel_of
 from mam.rivals.networks import kernel_weights, network_of, parameter_count
-from mam.rivals.norm import Moments, Norm, pick
+from mam.rivals.norm import Moments, Norm, normalise, pick, pooled
 from mam.rivals.tdhcnn import TdHcnn
 from tests.oracles.fgru import EPSILON, convolved, fgru, relu
 
@@ -68,19 +68,19 @@ def test_an_fgru_follows_its_equations(learning: bool, side: int) -> None:
         assert changed == learning
 
 
-def test_running_moments_are_a_moving_average() -> None:
-    values = np.random.default_rng(0).normal(3, 2, (50, 4)).astype(np.float32)
+def test_moments_of_batches_pool_to_those_of_all_values() -> None:
+    values = np.random.default_rng(0).normal(3, 2, (5, 10, 4)).astype(np.float32)
+    values += np.arange(5, dtype=np.float32)[:, None, None]
     norm = Norm.of(4)
-    from mam.rivals.norm import normalise
-
     seen = Moments.of(norm)
-    for _ in range(100):
-        out, seen = normalise(jnp.asarray(values), norm, seen, learning=True)
-    np.testing.assert_allclose(seen.mean, values.mean(0), rtol=1e-3)
-    np.testing.assert_allclose(seen.variance, values.var(0), rtol=1e-3)
-    again, same = normalise(jnp.asarray(values), norm, seen, learning=False)
-    np.testing.assert_allclose(again, out, atol=1e-3)
-    assert same is seen
+    both = pooled([normalise(jnp.asarray(part), norm, seen, learning=True)[1] for part in values])
+    together = jnp.asarray(values.reshape(-1, 4))
+    out, whole = normalise(together, norm, seen, learning=True)
+    np.testing.assert_allclose(both.mean, values.mean((0, 1)), rtol=1e-5)
+    np.testing.assert_allclose(both.variance, values.var((0, 1)), rtol=1e-5)
+    again, same = normalise(together, norm, whole, learning=False)
+    np.testing.assert_array_equal(again, out)
+    assert same is whole
 
 
 def test_stem_and_readout_follow_their_equations() -> None:
