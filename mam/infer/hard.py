@@ -24,7 +24,6 @@ _MOST_HANDED_OVER = 1 << 22
 _FIRST = 0.1
 # Variables of components that it gets although no bound is asked for.
 EASY = 500
-_LEAST = 0.1  # seconds for a component, however many there are
 _BOTH = "toulbar2 and max-product"
 
 
@@ -53,18 +52,17 @@ def solve_rest(rest: Sequence[Rest], options: Options) -> list[Solution]:
 
 
 def by_branch_and_bound(rest: Sequence[Rest], seconds: float | int) -> list[Solution | None]:
-    """The answers to components that are small linear programs; each gets an equal share of time.
+    """The answers to components that are small linear programs; each may take some ``seconds``.
 
-    HiGHS lets go of the interpreter, so two run at once.
+    HiGHS lets go of the interpreter, so several run at once.
     """
     if not rest:
         return []
-    share = 2 * float(seconds) / len(rest)
 
     def one(some: Rest) -> Solution | None:
         if some.free.sum() > EASY:
             return None
-        return branch_and_bound(some.graph, some.evidence, max(share, _LEAST))
+        return branch_and_bound(some.graph, some.evidence, float(seconds))
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return list(pool.map(one, rest))
