@@ -72,7 +72,7 @@ def stages(bank: Bank, data: list[CabcRow], device: str) -> None:
     pairs = seconds(
         lambda: pair_scores(place, there, state[None], bank.mask, config.pairs, stride=2), 3
     )
-    finder = ObjectFinder(bank)
+    finder = ObjectFinder.of(bank)
     images = [row.image for row in data]
     cabc.predict(images, finder)  # compiles
     _, answering = _timed(lambda: cabc.predict(images, finder))

@@ -14,7 +14,8 @@ import numpy as np
 
 from mam.data import AnyRow, PathfinderRow, rows_of
 from mam.vision.parts.masks import Parts
-from mam.vision.parts.sparsifier import Placements, Sparsifier, draw_placements
+from mam.vision.parts.placements import Placements, draw_placements
+from mam.vision.parts.sparsifier import Sparsifier
 from mam.vision.parts.training import binary_images
 
 NEAR = 1.0  # px

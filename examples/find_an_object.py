@@ -17,7 +17,7 @@ KNOWN = [0, 1, 4, 5, 8, 9]  # scenes 0, 2 and 4 show object 0
 def main() -> None:
     rows = [make_objects(CONFIG, 1, row) for row in KNOWN]
     detector = ObjectDetector(graphs=40).fit(
-        [row.image for row in rows], [row.mask for row in rows], [row.name for row in rows]
+        [row.image for row in rows], [row.mask for row in rows], names=[row.name for row in rows]
     )
     new = make_objects(CONFIG, 1, 12)
     [found] = detector.find(new.image)

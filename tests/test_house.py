@@ -1,9 +1,11 @@
 """The architecture: imports go only downwards, and the command line starts fast."""
 
 import ast
+import re
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,10 @@ LAYERS += ["reproduce", "commands", "cli"]
 # The rooms of vision, lowest first, likewise; a room inside another may use what its house offers.
 ROOMS = ["images", "parts", "curves", "elastic"]
 INNER = {"strokes", "strands", "letters", "photographs"}
+# Distributions that are imported under another name, and those that are run, not imported.
+MODULES = {"pillow": "PIL", "scikit-image": "skimage", "scikit-learn": "sklearn"}
+MODULES |= {"Hershey-Fonts": "HersheyFonts", "lazy-loader": "lazy_loader"}
+TOOLS = {"pytest-xdist", "ruff", "pyright", "beartype"}
 DATA_READERS = {"vision", "rivals", "tasks", "show", "reproduce", "commands", "cli", "data"}
 
 
@@ -109,7 +115,7 @@ def test_help_is_fast() -> None:
 
 
 def test_help_imports_nothing_heavy() -> None:
-    heavy = ("jax", "scipy", "matplotlib", "pyarrow", "equinox", "optax")
+    heavy = ("jax", "scipy", "matplotlib", "pyarrow", "equinox", "optax", "sklearn")
     code = f"import sys, mam.cli; print([m for m in {heavy} if m in sys.modules])"
     result = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
@@ -120,5 +126,21 @@ def test_help_imports_nothing_heavy() -> None:
 def test_every_public_name_can_be_loaded() -> None:
     assert [name for name in mam.__all__ if getattr(mam, name).__name__ != name] == []
     assert set(mam.__all__) <= set(dir(mam))
-    with pytest.raises(AttributeError, match="no attribute 'sovle'"):
+    with pytest.raises(AttributeError, match="No mam attribute sovle"):
         _ = mam.sovle
+
+
+def test_what_is_declared_is_used() -> None:
+    declared = tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]
+    used = {}
+    for folder in ("mam", "tests"):
+        trees = (ast.parse(path.read_text()) for path in (ROOT.parent / folder).rglob("*.py"))
+        used[folder] = {name.split(".")[0] for tree in trees for name in _imports(tree)}
+
+    def unused(wanted: list[str], known: set[str]) -> set[str]:
+        names = {re.split(r"[\[<>=~!; ]", one)[0] for one in wanted}
+        return {MODULES.get(name, name) for name in names - TOOLS} - known
+
+    assert unused(declared["dependencies"], used["mam"]) == set()
+    extras = [one for extra in declared["optional-dependencies"].values() for one in extra]
+    assert unused(extras, used["mam"] | used["tests"]) == set()

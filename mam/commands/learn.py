@@ -13,7 +13,7 @@ from mam.commands.progress import progress_bar
 if TYPE_CHECKING:
     from mam.vision.curves.strands.curve_grouper import CurveGrouper
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper
-    from mam.vision.parts.learning import Images, LearnedParts, PartLearningConfig
+    from mam.vision.parts.learning import Images, PartLearner, PartLearningConfig
     from mam.vision.parts.masks import Noise
 
 learn = typer.Typer(help="Learn a model from data.", no_args_is_help=True)
@@ -169,9 +169,9 @@ def _save_grouper(
 
 def _learned(
     masks: "Images", config: "PartLearningConfig", noise: "Noise", seed: int, source: dict[str, str]
-) -> "LearnedParts":
+) -> "PartLearner":
     """Learn under a progress bar."""
-    from mam.vision.parts.learning import learn_parts
+    from mam.vision.parts.learning import PartLearner
 
     with progress_bar("learning parts", 100, "%") as advance:
         done = 0.0
@@ -181,46 +181,47 @@ def _learned(
             advance(100 * share - done, stage)
             done = 100 * share
 
-        return learn_parts(masks, config, noise, seed, progress=tell, source=source)
+        learner = PartLearner(config, noise=noise, seed=seed)
+        return learner.fit(masks, progress=tell, source=source)
 
 
-def _save(learned: "LearnedParts", out: Path, picture: Path) -> None:
+def _save(learned: "PartLearner", out: Path, picture: Path) -> None:
     """Write the model and its picture, each whole or not at all."""
     from mam.core.whole import write_whole
     from mam.data import encode_png
     from mam.show.parts import part_sheet
 
-    learned.parts.save(out)
-    write_whole(picture, encode_png(part_sheet(learned.parts, learned.usage)))
+    learned.parts_.save(out)
+    write_whole(picture, encode_png(part_sheet(learned.parts_, learned.usage_)))
 
 
-def _as_text(learned: "LearnedParts", images: int, out: Path, picture: Path, seconds: float) -> str:
-    usage = learned.usage
+def _as_text(learned: "PartLearner", images: int, out: Path, picture: Path, seconds: float) -> str:
+    usage = learned.usage_
     lines = [
-        f"{out}: {len(learned.parts)} parts of {learned.parts.side} x {learned.parts.side} px "
+        f"{out}: {len(learned.parts_)} parts of {learned.parts_.side} x {learned.parts_.side} px "
         f"from {images} images, {seconds:.1f} s",
         f"{int((usage > 0).sum())} parts used, {int(usage.sum())} placements: "
         + " ".join(str(int(n)) for n in usage),
-        f"joint score {learned.history[0]:.0f} -> {learned.history[-1]:.0f}, "
-        f"{learned.replaced} parts started afresh, {learned.dropped} dropped",
+        f"joint score {learned.history_[0]:.0f} -> {learned.history_[-1]:.0f}, "
+        f"{learned.replaced_} parts started afresh, {learned.dropped_} dropped",
         f"{picture}: their picture",
     ]
     return "\n".join(lines)
 
 
-def _as_json(learned: "LearnedParts", images: int, out: Path, picture: Path, seconds: float) -> str:
+def _as_json(learned: "PartLearner", images: int, out: Path, picture: Path, seconds: float) -> str:
     import json
 
     return json.dumps(
         {
             "out": str(out),
             "picture": str(picture),
-            "parts": len(learned.parts),
-            "used": int((learned.usage > 0).sum()),
-            "usage": learned.usage.tolist(),
-            "history": list(learned.history),
-            "replaced": learned.replaced,
-            "dropped": learned.dropped,
+            "parts": len(learned.parts_),
+            "used": int((learned.usage_ > 0).sum()),
+            "usage": learned.usage_.tolist(),
+            "history": list(learned.history_),
+            "replaced": learned.replaced_,
+            "dropped": learned.dropped_,
             "images": images,
             "seconds": round(seconds, 2),
         }

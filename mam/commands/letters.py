@@ -69,12 +69,10 @@ def find_letters(
 ) -> "list[Match]":
     """Find objects in a picture whose pixels are ON above a threshold; draw them if wanted."""
     from mam.data import decode, grey
-    from mam.vision.elastic.bank import Bank
     from mam.vision.elastic.letters.finder import ObjectFinder
 
-    bank = Bank.load(model)
-    finder = ObjectFinder(bank, preset=preset.value, threshold=threshold)
-    pixels = _reduced(grey(decode(image, str(image))), bank.config.get("side"))
+    finder = ObjectFinder.load(model, preset=preset.value, threshold=threshold)
+    pixels = _reduced(grey(decode(image, str(image))), finder.bank_.config.get("side"))
     matches = finder.find(pixels, copies)
     if out is not None:
         from mam.core.whole import write_whole

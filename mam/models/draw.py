@@ -81,7 +81,12 @@ def _collect(graph: FactorGraph, is_attention: np.ndarray) -> _Nodes:
 
 
 def _fresh_axes(place: np.ndarray) -> Any:
-    import matplotlib.pyplot as plt
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ValueError(
+            "matplotlib is not installed: pip install markov-attention[draw]"
+        ) from None
 
     wide, high = np.ptp(place, axis=0) if len(place) else (1.0, 1.0)
     size = _INCHES * (wide + 2), _INCHES * (high + 2)

@@ -13,9 +13,8 @@ from mam.reproduce.steps import Step
 from mam.reproduce.study import Known, Line, Published, Scale
 from mam.tasks import cabc as task
 from mam.tasks.report import Advance
-from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.finder import ObjectFinder
-from mam.vision.parts.learning import PartLearningConfig, learn_parts
+from mam.vision.parts.learning import PartLearner, PartLearningConfig
 from mam.vision.parts.masks import CABC, Parts
 from mam.vision.parts.training import binary_images
 
@@ -69,8 +68,7 @@ class CabcStudy(Challenge):
         def work(path: Path, advance: Advance) -> Any:
             finder = task.fit(self._letters(level, count, run))
             finder.save(path)
-            bank = finder.bank
-            assert isinstance(bank, Bank)
+            bank = finder.bank_
             return {"graphs": len(bank), "vertices": round(float(bank.vertex_count.mean()), 1)}
 
         settings = {"graphs": count, "run": run, "data": data.settings}
@@ -100,9 +98,9 @@ class CabcStudy(Challenge):
         def work(path: Path, advance: Advance) -> Any:
             rows = data.read(data.block(count, 0))
             masks = (m for row in rows for m in binary_images(row, str(data.path)))
-            learned = learn_parts(list(islice(masks, count)), _PART, CABC)
-            learned.parts.save(path)
-            return {"usage": learned.usage.tolist()}
+            learner = PartLearner(_PART, noise=CABC).fit(list(islice(masks, count)))
+            learner.parts_.save(path)
+            return {"usage": learner.usage_.tolist()}
 
         settings = {"part": count, "data": data.settings}
         return Step("part", settings, work, count, 15.0, ".safetensors")

@@ -94,7 +94,7 @@ class ObjectsStudy(Experiment):
 
         def work(path: Path, advance: Advance) -> Any:
             choice = task.Choice("test", seed=run)
-            detector = ObjectDetector(self.store.file(model))
+            detector = ObjectDetector.load(self.store.file(model))
             report = task.evaluate(str(data.path), detector, choice, advance=advance)
             if not report.n:
                 raise ValueError(f"{data.path}: no scenes are left to test on; give more")
@@ -119,7 +119,7 @@ class ObjectsStudy(Experiment):
                 Shown(n, chosen[n], "good: Found:" if n in found else "bad: Missed:")
                 for n in found + missed
             ]
-            detector = ObjectDetector(self.store.file(self.learn(level, 0)))
+            detector = ObjectDetector.load(self.store.file(self.learn(level, 0)))
             said = f"Of {report['n']} pictures, {len(report['errors'])} have an IoU below one half."
             return paragraph(said) + draw_answers(shown, detector)
 

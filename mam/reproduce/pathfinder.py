@@ -13,7 +13,7 @@ from mam.reproduce.study import Known, Line, Published, Scale
 from mam.tasks import pathfinder as task
 from mam.tasks.report import Advance
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
-from mam.vision.parts.learning import learn_parts
+from mam.vision.parts.learning import PartLearner
 from mam.vision.parts.masks import Parts
 from mam.vision.parts.training import binary_images
 
@@ -79,9 +79,10 @@ class PathfinderStudy(Challenge):
 
         def work(path: Path, advance: Advance) -> Any:
             rows = data.read(data.block(count, 0))
-            learned = learn_parts([m for row in rows for m in binary_images(row, str(data.path))])
-            learned.parts.save(path)
-            return {"usage": learned.usage.tolist()}
+            masks = [m for row in rows for m in binary_images(row, str(data.path))]
+            learner = PartLearner().fit(masks)
+            learner.parts_.save(path)
+            return {"usage": learner.usage_.tolist()}
 
         settings = {"parts": count, "data": data.settings}
         return Step("parts", settings, work, count, 20.0, ".safetensors")

@@ -12,7 +12,7 @@ from mam.vision.curves.strokes.continuation import SmoothContinuation
 from mam.vision.curves.strokes.poses import Poses, find_poses
 from mam.vision.curves.strokes.stroke_pairs import find_pairs
 from mam.vision.parts.masks import Parts
-from mam.vision.parts.sparsifier import Placements
+from mam.vision.parts.placements import Placements
 
 _TURNS = 45  # directions of the other stroke that are tried
 _EVERY = 3  # px between the strokes drawn into the field

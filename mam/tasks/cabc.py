@@ -109,7 +109,7 @@ def fit(
         raise ValueError("no rows, so there is nothing to learn from")
     bank = Bank.joined(banks)
     shaped = np.flatnonzero(bank.edge_count <= _MOST_EDGES)
-    return ObjectFinder(bank.take(shaped) if len(shaped) else bank, **parameters)  # type: ignore[arg-type]
+    return ObjectFinder.of(bank.take(shaped) if len(shaped) else bank, **parameters)
 
 
 def _letters(rows: Iterable[tuple[int, CabcRow]]) -> tuple[list[np.ndarray], list[int], list[str]]:

@@ -29,7 +29,8 @@ def fit(
         raise ValueError(f"count {count}: curves are learned from at least one image")
     levels = [LEVELS[_LEARNED_FROM[row % len(_LEARNED_FROM)]] for row in range(count)]
     made = [make_courses(level, seed, row) for row, level in enumerate(levels)]
-    return grouper.fit([row.mask for row, _ in made], [courses for _, courses in made], advance)
+    images, courses = [row.mask for row, _ in made], [known for _, known in made]
+    return grouper.fit(images, courses, progress=advance)
 
 
 def dice(

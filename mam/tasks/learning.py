@@ -21,8 +21,7 @@ def learn_objects(
         raise ValueError(f"{source}: no rows, so there is nothing to learn from")
     about, every = {"data": source.rsplit("/", 1)[-1]}, chain([first], coming)
     if isinstance(first, CabcRow):
-        bank = cabc.fit(_letters(every, source), advance).bank
-        assert isinstance(bank, Bank)
+        bank = cabc.fit(_letters(every, source), advance).bank_
         return replace(bank, config={"side": cabc.SIDE}, provenance=about)
     masks = []
     for number, row in enumerate(every):

@@ -69,7 +69,7 @@ def fit_rows(
             "learn from a set that `mam make pathfinder` wrote"
         )
     known = [contours_of(row) for row in rows]
-    return grouper.fit([row.clean for row in rows], known, advance)
+    return grouper.fit([row.clean for row in rows], known, progress=advance)
 
 
 class Unanswered(NamedTuple):

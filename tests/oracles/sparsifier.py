@@ -4,7 +4,7 @@ import numpy as np
 
 from mam.vision.parts.formal import cover_program, sparsifier_model
 from mam.vision.parts.masks import Parts
-from mam.vision.parts.sparsifier import Placements
+from mam.vision.parts.placements import Placements
 
 
 def score_of(

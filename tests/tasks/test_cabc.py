@@ -94,7 +94,7 @@ def test_the_papers_preset_answers_with_the_best_pair(
         variants=VariantConfig(count=0),
     )
     monkeypatch.setitem(finders.PRESETS, "paper", lambda: small)
-    asked = ObjectFinder(finder.bank, preset="paper")
+    asked = ObjectFinder.of(finder.bank_, preset="paper")
     [answer] = cabc.predict([rows[1].image], asked)
     assert isinstance(answer, cabc.Answer)
     assert np.isinf(answer.log_odds) and answer.label == int(answer.log_odds > 0)
@@ -111,7 +111,7 @@ def test_the_estimators_contract(rows: list[CabcRow], finder: ObjectFinder, tmp_
     assert len(finder.find(mask, copies=3)) == 3
     with pytest.raises(ValueError, match="copies must lie between 1 and"):
         finder.find(mask, copies=1000)
-    with pytest.raises(ValueError, match="no bank"):
+    with pytest.raises(ValueError, match="has learned nothing yet"):
         ObjectFinder().find(mask)
     with pytest.raises(ValueError, match="preset is one of best, paper"):
-        ObjectFinder(finder.bank, preset="quick").find(mask)
+        ObjectFinder.of(finder.bank_, preset="quick").find(mask)

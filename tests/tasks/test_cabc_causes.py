@@ -70,16 +70,14 @@ def row() -> CabcRow:
 
 @pytest.fixture(scope="module")
 def bank(row: CabcRow) -> Bank:
-    found = cabc.fit([row, make_row(RECIPE, 1)]).bank
-    assert isinstance(found, Bank)
-    return found
+    return cabc.fit([row, make_row(RECIPE, 1)]).bank_
 
 
 @pytest.fixture
 def finder_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Bank, SearchConfig], ObjectFinder]:
     def make(bank: Bank, config: SearchConfig) -> ObjectFinder:
         monkeypatch.setitem(finders.PRESETS, "best", lambda: config)
-        return ObjectFinder(bank)
+        return ObjectFinder.of(bank)
 
     return make
 

@@ -30,7 +30,7 @@ class Explanation:
 class Explainer:
     """Explain one batch of images after another; pieces that were seen before are known.
 
-    ``sizes`` are those of arrays so far.
+    ``sizes`` are those of arrays so far. Several threads may ask at once.
     """
 
     def __init__(
@@ -44,8 +44,8 @@ class Explainer:
     def explain(self, cover: Cover) -> Explanation:
         """Choose candidates."""
         pieces = pieces_of(cover, self._model[1])
-        self._learn(cover, pieces)
-        found = [self._known[code] for code in pieces.codes]
+        known = self._learn(cover, pieces)
+        found = [known[code] for code in pieces.codes]
         start = np.cumsum([0, *(len(one.chosen) for one in found)])
         length = np.diff(pieces.start)
         within = np.arange(len(cover)) - np.repeat(pieces.start[:-1], length)
@@ -59,18 +59,18 @@ class Explainer:
             )
         )
 
-    def _learn(self, cover: Cover, pieces: Pieces) -> None:
-        """Solve the pieces that are new."""
+    def _learn(self, cover: Cover, pieces: Pieces) -> dict[bytes, Explanation]:
+        """Solve the pieces that are new; return the answers to all, and others."""
+        known = self._known  # another thread may start it afresh meanwhile
         new = [
             (code, pieces.members(int(piece)))
             for code, piece in zip(pieces.codes, pieces.first, strict=True)
-            if code not in self._known
+            if code not in known
         ]
         if not new:
-            return
-        if len(self._known) + len(new) > _MOST_KNOWN:
-            mine = set(pieces.codes)
-            self._known = {code: one for code, one in self._known.items() if code in mine}
+            return known
+        if len(known) + len(new) > _MOST_KNOWN:
+            self._known = known = {code: known[code] for code in pieces.codes if code in known}
         some = cover.take(np.concatenate([members for _, members in new]))
         graph, evidence = cover_graph(some, *self._model)
         options, sizes = self._solver
@@ -81,7 +81,8 @@ class Explainer:
         margin = np.where(np.isnan(margin), _worth(some, chosen, self._model[0]), margin)
         values = chosen, margin, solution.proved
         for (code, _), *parts in zip(new, *(np.split(v, ends) for v in values), strict=True):
-            self._known[code] = Explanation(*parts)
+            known[code] = Explanation(*parts)
+        return known
 
 
 def _worth(cover: Cover, chosen: np.ndarray, noise: Noise) -> Float[np.ndarray, " candidates"]:

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import ndimage
 
+from mam.core.estimator import Estimator
 from mam.data.raster import disc
 from mam.vision.parts.discover import Discovery, discover
 from mam.vision.parts.joint import (
@@ -28,8 +29,9 @@ from mam.vision.parts.joint import (
     settle,
 )
 from mam.vision.parts.masks import PATHFINDER, Noise, Parts
+from mam.vision.parts.placements import Placements
 from mam.vision.parts.relocate import relocate_many
-from mam.vision.parts.sparsifier import Placements, Sparsifier
+from mam.vision.parts.sparsifier import Sparsifier
 
 Images = Sequence[Bool[np.ndarray, "_ _"]]
 Progress = Callable[[str, float], None]  # what is being done, and which share of all is done
@@ -78,62 +80,76 @@ class PartLearningConfig:
         return disc(self.side // 2) if is_round else np.ones((self.side, self.side), bool)
 
 
-@dataclass(frozen=True, eq=False)
-class LearnedParts:
-    """The parts, and how learning went."""
-
-    parts: Parts
-    usage: Int[np.ndarray, " types"]  # placements of each part on the training images
-    history: tuple[float, ...]  # the joint score after discovery and after every round
-    replaced: int  # parts that were started afresh
-    dropped: int  # parts that no image needed
+_CONFIG = PartLearningConfig()
 
 
-def learn_parts(
-    images: Images,
-    config: PartLearningConfig | None = None,
-    noise: Noise = PATHFINDER,
-    seed: int = 0,
-    progress: Progress | None = None,
-    source: Mapping[str, Any] | None = None,
-) -> LearnedParts:
-    """Learn parts from binary images of any sizes.
+class PartLearner(Estimator):
+    """Learn parts from binary images of any sizes; the same ``seed`` gives the same parts.
 
-    Parameters
-    ----------
-    images
-        Masks; about ten images with some hundred parts in them are enough.
-    config
-        How to learn.
-    noise
-        Of the images; the parts carry it on.
-    seed
-        The same seed gives the same parts.
-    progress
-        Called with the stage and the share that is done.
-    source
-        Where the images come from, kept in the parts' provenance.
+    ``noise`` is that of the images; the parts carry it on. Learned: the parts ``parts_``;
+    ``usage_``, the placements of each on the images; ``history_``, the joint score after discovery
+    and after every round; how many parts were started afresh (``replaced_``), and how many
+    no image needed (``dropped_``). ``Sparsifier(learner.parts_)`` explains images by them.
     """
-    config = config or PartLearningConfig()
-    tell = progress or (lambda stage, share: None)
-    check_images(images, config.side)
-    sparsifier = Sparsifier(Parts(np.ones((1, config.side, config.side), bool)))
-    sparsifier.set_params(restarts=config.restarts)
-    canvas = Canvas.of(images, noise, config.support)
 
-    def climb(start: int) -> tuple[Arrangement, tuple[float, ...], int]:
-        learner = _Learner(images, config, noise, canvas, sparsifier, (seed, start))
-        return learner.learn(lambda stage, share: tell(stage, (start + share) / config.starts))
+    parts_: Parts
+    usage_: Int[np.ndarray, " types"]
+    history_: tuple[float, ...]
+    replaced_: int
+    dropped_: int
 
-    climbs = [climb(start) for start in range(config.starts)]
-    found, history, replaced = max(climbs, key=lambda climbed: climbed[1][-1])
-    used = found.usage > 0
-    made = {"seed": seed, "images": len(images), "joint_score": history[-1], **(source or {})}
-    parts = Parts(found.masks[used], noise, {"config": asdict(config), **made})
-    sites = _sites(sparsifier.set_params(parts=parts, seed=seed).transform(images))
-    usage = np.bincount(sites[:, 1], minlength=len(parts))
-    tell("improving parts", 1.0)
-    return LearnedParts(parts, usage, history, replaced, int((~used).sum()))
+    def __init__(
+        self,
+        config: PartLearningConfig = _CONFIG,
+        *,
+        noise: Noise = PATHFINDER,
+        seed: int = 0,
+    ) -> None:
+        self.config = config
+        self.noise = noise
+        self.seed = seed
+
+    def fit(
+        self,
+        images: Images,
+        y: None = None,
+        *,
+        progress: Progress = lambda stage, share: None,
+        source: Mapping[str, Any] | None = None,
+    ) -> "PartLearner":
+        """Learn; about ten images with some hundred parts in them are enough.
+
+        ``progress`` is called with the stage and the share that is done. ``source`` says where the
+        images come from, and is kept in the parts' provenance.
+        """
+        config, noise, seed = self.config, self.noise, self.seed
+        check_images(images, config.side)
+        sparsifier = Sparsifier(Parts(np.ones((1, config.side, config.side), bool)))
+        sparsifier.set_params(restarts=config.restarts)
+        canvas = Canvas.of(images, noise, config.support)
+
+        def climb(start: int) -> tuple[Arrangement, tuple[float, ...], int]:
+            learner = _Learner(images, config, noise, canvas, sparsifier, (seed, start))
+            return learner.learn(
+                lambda stage, share: progress(stage, (start + share) / config.starts)
+            )
+
+        climbs = [climb(start) for start in range(config.starts)]
+        found, self.history_, self.replaced_ = max(climbs, key=lambda climbed: climbed[1][-1])
+        used = found.usage > 0
+        made = {"seed": seed, "images": len(images), "joint_score": self.history_[-1]}
+        about = {"config": asdict(config), **made, **(source or {})}
+        self.parts_ = Parts(found.masks[used], noise, about)
+        sites = _sites(sparsifier.set_params(parts=self.parts_, seed=seed).transform(images))
+        self.usage_ = np.bincount(sites[:, 1], minlength=len(self.parts_))
+        self.dropped_ = int((~used).sum())
+        progress("improving parts", 1.0)
+        return self
+
+    def score(self, images: Images, y: None = None) -> float:
+        """The mean score of the explanations of images by the parts, as of the sparsifier."""
+        parts: Parts = self._learned("parts_")
+        return Sparsifier(parts, restarts=self.config.restarts, seed=self.seed).score(images)
 
 
 def check_images(images: Images, side: int) -> None:

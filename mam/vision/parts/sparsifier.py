@@ -13,14 +13,15 @@ distinct piece is a graph (``cover.py``) that ``mam.infer.solve`` answers.
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import jax
 import numpy as np
-from jaxtyping import Bool, Float, Int, Int8
+from jaxtyping import Bool, Int, Int8
 
 from mam.core.estimator import Estimator
 from mam.core.growing import GrowingSizes
@@ -28,10 +29,11 @@ from mam.core.programs import forget_old_programs
 from mam.infer import Options
 from mam.vision.images.binary import Images, as_binary, as_states, padded_batches
 from mam.vision.parts.candidates import PRUNING, Candidates, Pruned, prune
-from mam.vision.parts.cover import Cover, cover_of
-from mam.vision.parts.explain import LARGEST_TABLE, Explainer, Explanation
+from mam.vision.parts.cover import cover_of
+from mam.vision.parts.explain import LARGEST_TABLE, Explainer
 from mam.vision.parts.formal import cover_program, sparsifier_model
-from mam.vision.parts.masks import Noise, Parts
+from mam.vision.parts.masks import Parts
+from mam.vision.parts.placements import Placements, draw_placements, placements_of
 
 # Images a device works on at once: an accelerator wants many, a core works best in its cache.
 _BATCH_ON_ACCELERATOR = 64
@@ -40,28 +42,6 @@ _TOGETHER = 64  # batches whose distinct pieces are solved at once
 Item = TypeVar("Item")
 # Numbers of the images, their states in one array, their own sizes: see padded_batches.
 Batch = tuple[np.ndarray, Int8[np.ndarray, "_ _ _"], Int[np.ndarray, "_ 2"]]
-
-
-@dataclass(frozen=True, eq=False)
-class Placements:
-    """The parts that explain one image, sorted by row, column and type."""
-
-    type: Int[np.ndarray, " placements"]
-    row: Int[np.ndarray, " placements"]  # of the middle pixel
-    column: Int[np.ndarray, " placements"]
-    margin: Float[np.ndarray, " placements"]  # what max-product believes that leaving it out costs
-    shape: tuple[int, int]  # of the image
-    score: float  # log likelihood with the prior, against no placements
-    bound: float | None = None  # no choice among the candidates scores higher
-    proof: str | None = None  # "exact": this one is the best of them; "bound": so says the bound
-
-    def __len__(self) -> int:
-        return len(self.type)
-
-    @property
-    def gap(self) -> float | None:
-        """Bound minus score: 0 proves the explanation optimal."""
-        return None if self.bound is None else self.bound - self.score
 
 
 class Sparsifier(Estimator):
@@ -79,6 +59,8 @@ class Sparsifier(Estimator):
     >>> found.row.tolist(), found.column.tolist(), round(found.score, 3)
     ([4, 4], [3, 6], 27.474)
     """
+
+    _learns: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -106,13 +88,9 @@ class Sparsifier(Estimator):
         self.bound = bound
         self.seed = seed
         self.max_candidates = max_candidates
-        # Sizes of the arrays of candidates and of pieces so far; they have no part in any answer.
-        self._sizes = GrowingSizes(), GrowingSizes(spare=0.25)
-        # Knows the pieces of earlier images; for which settings.
-        self._explainer: tuple[tuple, Explainer] | None = None
 
-    def fit(self, images: Images | None = None, y: Any = None) -> "Sparsifier":
-        """Do nothing: the parts are given. See ``learn_parts`` to learn them."""
+    def fit(self, images: Images, y: None = None) -> "Sparsifier":
+        """Do nothing: the parts are given. ``PartLearner`` learns them."""
         return self
 
     def transform(
@@ -136,23 +114,32 @@ class Sparsifier(Estimator):
                 numbers = np.unique(np.concatenate([batch[0] for batch, _ in some]))
                 mine = replace(listed, image=np.searchsorted(numbers, listed.image))
                 cover = cover_of(mine, [states[number] for number in numbers], parts)
-                answers = _placements(
+                answers = placements_of(
                     cover, explainer.explain(cover), [states[n] for n in numbers], parts.noise
                 )
                 found |= zip(numbers.tolist(), answers, strict=True)
         answers = [found[number] for number in range(len(states))]
         return self._bounded(states, answers, parts) if self.bound else answers
 
+    def score(self, images: Images, y: None = None) -> float:
+        """The mean score of the explanations; see the top of this file."""
+        return float(np.mean([found.score for found in self.transform(images)]))
+
+    @cached_property
+    def _sizes(self) -> tuple[GrowingSizes, GrowingSizes]:
+        """Sizes of the arrays of candidates and of pieces so far."""
+        return GrowingSizes(), GrowingSizes(spare=0.25)
+
     def _explainer_for(self, parts: Parts) -> Explainer:
         """The one of earlier calls, if nothing was set anew since."""
         settings = parts.noise, self._options(), self.exclusive
         key = (parts.masks.tobytes(), *settings)
-        kept = self._explainer
+        kept: tuple[Any, Explainer] | None = vars(self).get("_explainer")
         if kept is None or kept[0] != key:
             self._explainer = kept = key, Explainer(*settings, self._sizes[1])
         return kept[1]
 
-    def fit_transform(self, images: Images, y: Any = None) -> list[Placements]:
+    def fit_transform(self, images: Images, y: None = None) -> list[Placements]:
         """The same as ``transform``."""
         return self.transform(images)
 
@@ -262,45 +249,3 @@ def _merged(some: list[tuple[Batch, Candidates]]) -> Candidates:
         for name in ("row", "column", "type")
     )
     return Candidates(image[order], row, column, kind)
-
-
-def _placements(
-    cover: Cover, answer: Explanation, states: list[np.ndarray], noise: Noise
-) -> list[Placements]:
-    """Cut the answer into images."""
-    listed = cover.candidates
-    chosen = np.flatnonzero(answer.chosen)
-    borders = np.searchsorted(listed.image[chosen], np.arange(len(states) + 1))
-    lit, dark = _covered(cover.take(chosen), len(states))
-    parts = np.diff(borders)
-    score = noise.gain * lit - noise.loss * dark + noise.prior * parts
-    proved = np.bincount(listed.image[~answer.proved], minlength=len(states)) == 0
-    found = []
-    for image, state in enumerate(states):
-        own = chosen[borders[image] : borders[image + 1]]
-        where = listed.type[own], listed.row[own], listed.column[own]
-        total = float(score[image])
-        proof = {"bound": total, "proof": "exact"} if proved[image] else {}
-        found.append(Placements(*where, answer.margin[own], state.shape, total, **proof))
-    return found
-
-
-def _covered(cover: Cover, images: int) -> tuple[np.ndarray, np.ndarray]:
-    """How many ON and OFF pixels of each image the candidates cover."""
-    known = cover.states != 0
-    image = np.broadcast_to(cover.candidates.image[:, None], known.shape)[known]
-    _, first = np.unique(cover.pixels[known], return_index=True)
-    state = cover.states[known][first]
-    lit, dark = (np.bincount(image[first][state == sign], minlength=images) for sign in (1, -1))
-    return lit, dark
-
-
-def draw_placements(placements: Placements, parts: Parts) -> Bool[np.ndarray, "rows cols"]:
-    """Return the pixels that some placement covers."""
-    rows, cols = placements.shape
-    reach = parts.radius
-    canvas = np.zeros((rows + 2 * reach, cols + 2 * reach), bool)
-    where = placements.row, placements.column, placements.type
-    for row, col, kind in zip(*where, strict=True):
-        canvas[row : row + parts.side, col : col + parts.side] |= parts.masks[kind]
-    return canvas[reach : reach + rows, reach : reach + cols]

@@ -21,7 +21,7 @@ from mam.vision.curves.strokes.stroke_truth import neighbours_on_contours
 from mam.vision.images.covered import Hidden
 from mam.vision.images.discs import lift_discs
 from mam.vision.parts.masks import Parts
-from mam.vision.parts.sparsifier import Placements
+from mam.vision.parts.placements import Placements
 from tests.infer.test_compilations import compilations
 
 

@@ -24,7 +24,9 @@ def rows() -> list[ObjectRow]:
 def detector(rows: list[ObjectRow]) -> ObjectDetector:
     known = rows[:8]
     return ObjectDetector(graphs=16).fit(
-        [row.image for row in known], [row.mask for row in known], [row.name for row in known]
+        [row.image for row in known],
+        [row.mask for row in known],
+        names=[row.name for row in known],
     )
 
 
@@ -89,7 +91,7 @@ def test_bad_examples_are_refused(rows: list[ObjectRow]) -> None:
         detector.fit([image], [])
     with pytest.raises(ValueError, match="nothing to learn from"):
         detector.fit([], [])
-    with pytest.raises(ValueError, match="no model: call fit"):
+    with pytest.raises(ValueError, match="has learned nothing yet: call fit, or load one"):
         detector.find(image)
     with pytest.raises(ValueError, match="mask is one of"):
         ObjectDetector(mask="box").config  # noqa: B018

@@ -14,7 +14,7 @@ from mam.vision.parts.joint import (
     recentre,
     reweigh,
 )
-from mam.vision.parts.learning import LearnedParts, PartLearningConfig, learn_parts
+from mam.vision.parts.learning import PartLearner, PartLearningConfig
 from mam.vision.parts.masks import PATHFINDER, Noise
 from mam.vision.parts.relocate import relocate_many
 
@@ -44,30 +44,30 @@ def planted(count: int, seed: int) -> list[np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def learned() -> LearnedParts:
-    return learn_parts(planted(4, 0), CONFIG, seed=3)
+def learned() -> PartLearner:
+    return PartLearner(CONFIG, seed=3).fit(planted(4, 0))
 
 
-def test_planted_parts_come_back(learned: LearnedParts) -> None:
-    found = {mask.tobytes() for mask in learned.parts.masks}
+def test_planted_parts_come_back(learned: PartLearner) -> None:
+    found = {mask.tobytes() for mask in learned.parts_.masks}
     assert found == {BAR.tobytes(), CROSS.tobytes()}
-    assert learned.dropped == 0 and (learned.usage > 10).all()
+    assert learned.dropped_ == 0 and (learned.usage_ > 10).all()
 
 
-def test_the_score_never_falls(learned: LearnedParts) -> None:
-    assert (np.diff(learned.history) >= 0).all()
+def test_the_score_never_falls(learned: PartLearner) -> None:
+    assert (np.diff(learned.history_) >= 0).all()
     images = planted(4, 0)
     on = sum(int(image.sum()) for image in images)
-    perfect = PATHFINDER.gain * on + PATHFINDER.prior * int(learned.usage.sum())
-    assert learned.history[-1] == pytest.approx(perfect)
+    perfect = PATHFINDER.gain * on + PATHFINDER.prior * int(learned.usage_.sum())
+    assert learned.history_[-1] == pytest.approx(perfect)
 
 
-def test_a_seed_reproduces(learned: LearnedParts) -> None:
-    again = learn_parts(planted(4, 0), CONFIG, seed=3)
-    np.testing.assert_array_equal(again.parts.masks, learned.parts.masks)
-    np.testing.assert_array_equal(again.usage, learned.usage)
-    assert again.history == learned.history
-    assert learned.parts.provenance["seed"] == 3 and learned.parts.noise == PATHFINDER
+def test_a_seed_reproduces(learned: PartLearner) -> None:
+    again = PartLearner(CONFIG, seed=3).fit(planted(4, 0))
+    np.testing.assert_array_equal(again.parts_.masks, learned.parts_.masks)
+    np.testing.assert_array_equal(again.usage_, learned.usage_)
+    assert again.history_ == learned.history_
+    assert learned.parts_.provenance["seed"] == 3 and learned.parts_.noise == PATHFINDER
 
 
 def random_state(seed: int) -> tuple[Canvas, Arrangement]:
@@ -128,7 +128,8 @@ def test_a_single_part_is_round_unless_told_otherwise(round: bool | None, pixels
     blobs[5:20, 5:30] = blobs[15:35, 20:30] = True
     small = {"side": 5, "windows": 8, "iterations": 30, "rounds": 1, "proposals": 1, "starts": 1}
     config = PartLearningConfig(count=1, round=round, **small)
-    [mask] = learn_parts([blobs], config, Noise(pi01=0.3, pi10=0.05, prior=-5.0)).parts.masks
+    noise = Noise(pi01=0.3, pi10=0.05, prior=-5.0)
+    [mask] = PartLearner(config, noise=noise).fit([blobs]).parts_.masks
     assert mask.sum() == pixels and not (mask & ~config.support).any()
 
 
@@ -145,4 +146,4 @@ def test_a_single_part_is_round_unless_told_otherwise(round: bool | None, pixels
 )
 def test_bad_input_is_refused(images: list, settings: dict, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        learn_parts(images, PartLearningConfig(**settings))
+        PartLearner(PartLearningConfig(**settings)).fit(images)

@@ -176,7 +176,7 @@ def test_bound_and_gap() -> None:
 
 def test_reconstruction_explains_the_strokes() -> None:
     parts, image = drawn_strokes(), contour(5)
-    [found] = (sparsifier := Sparsifier(parts)).fit().transform([image])
+    [found] = (sparsifier := Sparsifier(parts)).fit([image]).transform([image])
     drawn = sparsifier.reconstruct(found)
     assert (drawn & image).sum() >= 0.88 * image.sum()
     assert drawn.shape == image.shape

@@ -8,6 +8,7 @@ steps together.
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from mam.vision.curves.chain_model import (
 )
 from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.courses import Contour
+from mam.vision.curves.link_score import LinkedPairs, link_f1
 from mam.vision.curves.strands.curve_answer import CurveGrouping
 from mam.vision.curves.strands.strand_learning import (
     Lessons,
@@ -53,12 +55,17 @@ _POTENTIALS = ContourPotentials()
 class CurveGrouper(Estimator):
     """Learn from known curves how strands continue each other; group the strands of masks.
 
+    ``continuation_`` is what was learned, ``provenance_`` from what.
+
     >>> from mam.data import make_row, recipe
     >>> row = make_row(recipe("curves", "easy", seed=2), 0)
     >>> [found] = CurveGrouper.load("curves").predict([row.mask])
     >>> len(found), int(row.labels.max())
     (2, 2)
     """
+
+    continuation_: StrandContinuation
+    provenance_: dict[str, Any]
 
     def __init__(
         self,
@@ -70,24 +77,26 @@ class CurveGrouper(Estimator):
         self.potentials = potentials
         self.threshold = threshold
         self.bound = bound
-        self.continuation_: StrandContinuation | None = None
-        self.provenance_: dict[str, Any] = {}
-        # Remembers the sizes of arrays used so far, and has no part in any answer.
-        self._solver = ChainSolver()
+
+    @cached_property
+    def _solver(self) -> ChainSolver:
+        """Remembers sizes of arrays."""
+        return ChainSolver()
 
     def fit(
         self,
         images: Images,
-        courses: Sequence[Sequence[Contour]],
+        y: Sequence[Sequence[Contour]],
+        *,
         progress: Callable[[int], None] = lambda images: None,
     ) -> "CurveGrouper":
-        """Learn from masks and the middle line of each curve in them: points in order."""
-        if len(courses) != len(images):
-            raise ValueError(f"{len(images)} images, but courses for {len(courses)}")
+        """Learn from masks and (``y``) the middle line of each curve in them: points in order."""
+        if len(y) != len(images):
+            raise ValueError(f"{len(images)} images, but courses for {len(y)}")
         if not len(images):
             raise ValueError("no images: curves are learned from at least one")
         lessons: list[Lessons] = []
-        for number, known in enumerate(courses):
+        for number, known in enumerate(y):
             drawing = describe(self._mask(images[number], number))
             truth = find_truth(drawing.strands, drawing.ends, known)
             lessons.append(lessons_of(drawing.pairs, truth))
@@ -107,6 +116,12 @@ class CurveGrouper(Estimator):
             masks = [self._mask(image, start + k) for k, image in enumerate(some)]
             found += self._grouped(masks, continuation)
         return found
+
+    def score(self, images: Images, y: Sequence[Sequence[Contour]]) -> float:
+        """F1 of the pairs of ends that are joined, among ends whose continuation is certain."""
+        self._check_truth(images, y)
+        found = zip(self.predict(images), y, strict=True)
+        return link_f1(_compared(answer, courses) for answer, courses in found)
 
     def _mask(self, image: np.ndarray, number: int) -> Bool[np.ndarray, "rows cols"]:
         if np.size(image) > _MOST:
@@ -158,9 +173,7 @@ class CurveGrouper(Estimator):
         return CurveGrouping(strands, group, links, *found[:2], mask, *known)
 
     def _fitted(self) -> StrandContinuation:
-        if self.continuation_ is None:
-            raise ValueError("this CurveGrouper has learned nothing yet: call fit, or load one")
-        return self.continuation_
+        return self._learned("continuation_")
 
     def save(self, path: str | Path) -> None:
         """Write what was learned to a file."""
@@ -178,6 +191,14 @@ class CurveGrouper(Estimator):
         grouper.continuation_ = StrandContinuation(found.arrays["weights"])
         grouper.provenance_ = dict(found.provenance)
         return grouper
+
+
+def _compared(answer: CurveGrouping, courses: Sequence[Contour]) -> tuple[LinkedPairs, LinkedPairs]:
+    """The ends that are joined, and those that should be."""
+    truth = find_truth(answer.strokes, find_ends(answer.strokes), courses)
+    joined = 2 * answer.links.stroke[answer.on] + answer.links.side[answer.on]
+    end = np.flatnonzero(truth.known & (truth.following >= 0))
+    return joined[truth.known[joined].any(1)], np.stack([end, truth.following[end]], 1)
 
 
 @dataclass(frozen=True, eq=False)

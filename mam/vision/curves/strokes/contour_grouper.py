@@ -8,6 +8,7 @@ ON (paper, "Pathfinder challenge"). ``ContourGrouper`` puts these steps together
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from mam.vision.curves.chain_model import (
 )
 from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.courses import Contour
+from mam.vision.curves.link_score import link_f1
 from mam.vision.curves.strokes.continuation import (
     SMOOTHING,
     Continuation,
@@ -37,9 +39,13 @@ from mam.vision.curves.strokes.continuation import (
 )
 from mam.vision.curves.strokes.contour_answer import Grouping
 from mam.vision.curves.strokes.hidden import add_hidden
-from mam.vision.curves.strokes.poses import Poses, find_poses, joined_poses
-from mam.vision.curves.strokes.stroke_pairs import Pairs, find_pairs, joined_pairs
-from mam.vision.curves.strokes.stroke_truth import neighbours_on_contours
+from mam.vision.curves.strokes.poses import Poses, find_poses
+from mam.vision.curves.strokes.stroke_pairs import find_pairs
+from mam.vision.curves.strokes.stroke_truth import (
+    joined_lessons,
+    neighbours_on_contours,
+    true_links,
+)
 from mam.vision.images.binary import Images, as_binary
 from mam.vision.images.covered import Hidden
 from mam.vision.parts.masks import Noise, Parts
@@ -53,6 +59,8 @@ _POTENTIALS = ContourPotentials()
 class ContourGrouper(Estimator):
     """Learn from known contours how strokes continue each other; group the strokes of images.
 
+    ``continuation_`` is what was learned, ``provenance_`` from what.
+
     >>> from mam.data import make_row, recipe
     >>> grouper = ContourGrouper.load("contours")
     >>> row = make_row(recipe("pathfinder", "hard", seed=3), 0)
@@ -60,6 +68,9 @@ class ContourGrouper(Estimator):
     >>> found.same(*row.markers).same == bool(row.label)
     True
     """
+
+    continuation_: Continuation
+    provenance_: dict[str, Any]
 
     def __init__(
         self,
@@ -83,37 +94,43 @@ class ContourGrouper(Estimator):
         self.restarts = restarts
         self.bound = bound
         self.seed = seed
-        self.continuation_: Continuation | None = None
-        self.provenance_: dict[str, Any] = {}
-        # Both remember the sizes of arrays used so far, and have no part in any answer.
-        self._sparsifier = Sparsifier(parts)
-        self._solver = ChainSolver()
+
+    @cached_property
+    def _sparsifier(self) -> Sparsifier:
+        """Remembers pieces of earlier images and sizes of arrays."""
+        return Sparsifier(self.parts)
+
+    @cached_property
+    def _solver(self) -> ChainSolver:
+        """Remembers sizes of arrays."""
+        return ChainSolver()
 
     def fit(
         self,
         images: Images,
-        contours: Sequence[Sequence[Contour]],
+        y: Sequence[Sequence[Contour]],
+        *,
         progress: Callable[[int], None] = lambda images: None,
     ) -> "ContourGrouper":
-        """Learn from images and the course of each contour in them: points in order.
+        """Learn from images and (``y``) the course of each contour in them: points in order.
 
         Strokes of different contours share no pixel, or next to none, so that the strokes found
         in a whole image are those found in its contours one by one. ``progress`` is told how many
         images are done.
         """
         parts, weights = self._checked(), self._weights(images)
-        if len(contours) != len(weights):
-            raise ValueError(f"{len(weights)} images, but contours for {len(contours)}")
+        if len(y) != len(weights):
+            raise ValueError(f"{len(weights)} images, but contours for {len(y)}")
         found = []
         for start in range(0, len(weights), _BATCH):
             some = weights[start : start + _BATCH]
             for k in range(self.sparsifications):
                 poses = self._poses(some, parts, self.seed + k)
                 pairs = find_pairs(poses, self.smoothing.reach)
-                known = neighbours_on_contours(poses, pairs, contours[start : start + _BATCH])
+                known = neighbours_on_contours(poses, pairs, y[start : start + _BATCH])
                 found.append((poses, pairs, known))
             progress(len(some))
-        poses, pairs, neighbours = _joined(found)
+        poses, pairs, neighbours = joined_lessons(found)
         self.continuation_ = (
             learn_smooth(pairs, neighbours, self.smoothing)
             if self.continuation == "smooth"
@@ -149,6 +166,15 @@ class ContourGrouper(Estimator):
                 covered = None if hidden is None else hidden[some]
                 found += self._grouped(weights[some], poses, covered)
         return found
+
+    def score(self, images: Images, y: Sequence[Sequence[Contour]]) -> float:
+        """F1 of the pairs of strokes that are joined, where neighbours on a contour should be."""
+        self._check_truth(images, y)
+        reach = self._fitted().reach
+        return link_f1(
+            (answer.links.stroke[answer.on], true_links(answer.strokes, reach, contours))
+            for answer, contours in zip(self.predict(images), y, strict=True)
+        )
 
     def _checked(self) -> Parts:
         if self.continuation not in CONTINUATIONS:
@@ -221,9 +247,7 @@ class ContourGrouper(Estimator):
         return answers
 
     def _fitted(self) -> Continuation:
-        if self.continuation_ is None:
-            raise ValueError("this ContourGrouper has learned nothing yet: call fit, or load one")
-        return self.continuation_
+        return self._learned("continuation_")
 
     def save(self, path: str | Path) -> None:
         """Write what was learned, with the parts, to a file."""
@@ -268,15 +292,3 @@ def _by_image(poses: Poses, links: Links) -> tuple[Poses, Links]:
     rank[order] = np.arange(len(order))
     poses, links = poses.take(order), replace(links, stroke=rank[links.stroke])
     return poses, links.take(np.argsort(poses.image[links.stroke[:, 0]], kind="stable"))
-
-
-def _joined(
-    found: list[tuple[Poses, Pairs, Bool[np.ndarray, " _"]]],
-) -> tuple[Poses, Pairs, Bool[np.ndarray, " pairs"]]:
-    """Put the strokes and pairs of several batches behind each other."""
-    if not found:
-        raise ValueError("no images: contours are learned from at least one")
-    poses, pairs, neighbours = zip(*found, strict=True)
-    first = np.cumsum([0, *(len(some) for some in poses)])
-    moved = [replace(p, pose=p.pose + start) for p, start in zip(pairs, first, strict=False)]
-    return joined_poses(poses), joined_pairs(moved), np.concatenate(neighbours)

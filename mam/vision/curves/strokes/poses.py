@@ -15,7 +15,7 @@ from scipy import ndimage, sparse
 from scipy.spatial import KDTree
 
 from mam.vision.parts.masks import Parts
-from mam.vision.parts.sparsifier import Placements
+from mam.vision.parts.placements import Placements
 
 # Two placements whose pixels are so nearly the same describe one stroke (px, radians). Of 746 such
 # pairs in 1,000 hard images over 95 % coincide; crossing strokes differ in place or direction.

@@ -1,14 +1,15 @@
 """Which strokes are neighbours on contours whose course is known."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 
 from mam.vision.curves.courses import STEP, Contour, even_course
-from mam.vision.curves.strokes.poses import Poses
-from mam.vision.curves.strokes.stroke_pairs import Pairs
+from mam.vision.curves.strokes.poses import Poses, joined_poses
+from mam.vision.curves.strokes.stroke_pairs import Pairs, find_pairs, joined_pairs
 
 _OFF_COURSE = 4.0  # px; a stroke farther from all contours belongs to none
 _TURNED = 4.0  # px that a stroke across a contour counts as farther away
@@ -29,6 +30,27 @@ def neighbours_on_contours(
     first, second = pairs.pose.T
     same = (contour[first] == contour[second]) & (contour[first] >= 0)
     return same & (np.abs(rank[first] - rank[second]) == 1)
+
+
+def true_links(
+    strokes: Poses, reach: float, contours: Sequence[Contour]
+) -> Int[np.ndarray, "links 2"]:
+    """The pairs of strokes of one image, within reach, that follow each other along a contour."""
+    own = replace(strokes, image=np.zeros_like(strokes.image))
+    pairs = find_pairs(own, reach)
+    return pairs.pose[neighbours_on_contours(own, pairs, [contours])]
+
+
+def joined_lessons(
+    found: list[tuple[Poses, Pairs, Bool[np.ndarray, " _"]]],
+) -> tuple[Poses, Pairs, Bool[np.ndarray, " pairs"]]:
+    """Put strokes, pairs and which are neighbours of several batches behind each other."""
+    if not found:
+        raise ValueError("no images: contours are learned from at least one")
+    poses, pairs, neighbours = zip(*found, strict=True)
+    first = np.cumsum([0, *(len(some) for some in poses)])
+    moved = [replace(p, pose=p.pose + start) for p, start in zip(pairs, first, strict=False)]
+    return joined_poses(poses), joined_pairs(moved), np.concatenate(neighbours)
 
 
 def _places(

@@ -35,7 +35,7 @@ class Match:
 class ObjectFinder(Estimator):
     """Learn one elastic graph from each mask; match them to images.
 
-    ``bank`` is a ``Bank``, a file of one or a bundled name; ``fit`` replaces it. ``preset`` is
+    ``bank_`` are the graphs: of ``fit``, of a file (``load``) or given (``of``). ``preset`` is
     "best" or "paper". ``variants`` says how many turned and scaled copies of every graph are
     searched for, beside itself (by default as the preset says, fewer of a large bank), ``seed``
     draws them.
@@ -50,26 +50,25 @@ class ObjectFinder(Estimator):
     (1, True)
     """
 
+    bank_: Bank
+
     def __init__(
         self,
-        bank: Bank | str | Path | None = None,
         *,
         preset: str = "best",
         variants: int | None = None,
         threshold: float | int | None = None,
         seed: int = 0,
     ) -> None:
-        self.bank = bank
         self.preset = preset
         self.variants = variants
         self.threshold = threshold
         self.seed = seed
-        self._prepared: tuple[object, Library] | None = None
 
-    def fit(self, masks: Images, y: Sequence[int] | None = None) -> "ObjectFinder":
+    def fit(self, images: Images, y: Sequence[int] | None = None) -> "ObjectFinder":
         """Learn a graph from each mask of a single object; ``y`` are their categories."""
-        binary = [as_binary(mask, None, f"mask {number}") for number, mask in enumerate(masks)]
-        self.bank = learn_bank(binary, y)
+        binary = [as_binary(mask, None, f"mask {number}") for number, mask in enumerate(images)]
+        self.bank_ = learn_bank(binary, y)
         return self
 
     def find(self, image: np.ndarray, copies: int = 1) -> list[Match]:
@@ -77,6 +76,19 @@ class ObjectFinder(Estimator):
         state = as_states(as_binary(image, self.threshold))
         [found] = self.search([state])
         return self.matches(found, state, copies)
+
+    def predict(self, images: Images, copies: int = 1) -> list[list[Match]]:
+        """What ``find`` finds in each image."""
+        named = [(f"image {number}", image) for number, image in enumerate(images)]
+        states = [as_states(as_binary(image, self.threshold, name)) for name, image in named]
+        found = zip(self.search(states), states, strict=True)
+        return [self.matches(one, state, copies) for one, state in found]
+
+    def score(self, images: Images, y: Sequence[int]) -> float:
+        """The share of the images whose best match has the right category."""
+        self._check_truth(images, y)
+        found = zip(self.predict(images), y, strict=True)
+        return float(np.mean([best.category == category for [best], category in found]))
 
     def search(self, states: Sequence[Int[np.ndarray, "_ _"]]) -> list[Found]:
         """Find candidates in images whose pixels are 1 (ON), -1 (OFF) or 0 (unknown)."""
@@ -145,15 +157,14 @@ class ObjectFinder(Estimator):
     @property
     def library(self) -> Library:
         """The bank, prepared for the search; prepared again only when a parameter changed."""
-        key = (self.bank, self.preset, self.variants, self.seed)
-        if self._prepared is None or self._prepared[0] != key:
-            self._prepared = key, Library.of(self._bank(), self.config)
-        return self._prepared[1]
+        key = (self._bank(), self.preset, self.variants, self.seed)
+        kept: tuple[object, Library] | None = vars(self).get("_prepared")
+        if kept is None or kept[0] != key:
+            self._prepared = kept = key, Library.of(self._bank(), self.config)
+        return kept[1]
 
     def _bank(self) -> Bank:
-        if self.bank is None:
-            raise ValueError("the finder has no bank: call fit, or give one, such as 'letters'")
-        return self.bank if isinstance(self.bank, Bank) else Bank.load(self.bank)
+        return self._learned("bank_")
 
     def save(self, path: str | Path) -> None:
         """Write the bank to a file."""
@@ -162,4 +173,11 @@ class ObjectFinder(Estimator):
     @classmethod
     def load(cls, source: str | Path, **parameters: object) -> "ObjectFinder":
         """Read a bank from a file, or by its bundled name."""
-        return cls(Bank.load(source), **parameters)  # type: ignore[arg-type]
+        return cls.of(Bank.load(source), **parameters)
+
+    @classmethod
+    def of(cls, bank: Bank, **parameters: object) -> "ObjectFinder":
+        """Make a finder that has learned a bank."""
+        finder = cls(**parameters)  # type: ignore[arg-type]
+        finder.bank_ = bank
+        return finder

@@ -22,7 +22,7 @@ from mam.vision.elastic.photographs.object_search import (
     search,
 )
 from mam.vision.elastic.photographs.object_threshold import learn_thresholds
-from mam.vision.elastic.photographs.outline import filled, hull, moved_along
+from mam.vision.elastic.photographs.outline import filled, hull, iou, moved_along
 from mam.vision.elastic.photographs.picture_size import reduced, reduced_example, scale_to
 from mam.vision.images.photo_edges import check_picture
 
@@ -63,7 +63,7 @@ class _Frame(NamedTuple):
 class ObjectDetector(Estimator):
     """Learn typed elastic graphs of objects from photographs with masks; find them in others.
 
-    ``model`` is an ``ObjectBank``, a file of one or a bundled name; ``fit`` replaces it. ``graphs``
+    ``model_`` is what was learned: by ``fit``, or read from a file by ``load``. ``graphs``
     says how many graphs of each object are searched for: the learned ones, and turned and scaled
     copies of them up to that number, drawn with ``seed``. ``mask`` is "outline" (the learned
     outline moved along with the parts) or "hull" (their convex hull, as in the paper). ``fit``
@@ -71,15 +71,16 @@ class ObjectDetector(Estimator):
 
     >>> from mam.data import make_row, recipe
     >>> rows = [make_row(recipe("objects", "easy", 0), row) for row in range(2)]
-    >>> detector = ObjectDetector(graphs=30).fit([rows[0].image], [rows[0].mask], [rows[0].name])
+    >>> detector = ObjectDetector(graphs=30).fit([rows[0].image], [rows[0].mask])
     >>> [found] = detector.find(rows[0].image)
     >>> found.there, bool((found.mask & rows[0].mask).sum() > 0.8 * rows[0].mask.sum())
     (True, True)
     """
 
+    model_: ObjectBank
+
     def __init__(
         self,
-        model: ObjectBank | str | Path | None = None,
         *,
         graphs: int = 200,
         mask: str = "outline",
@@ -87,29 +88,28 @@ class ObjectDetector(Estimator):
         side: int = 640,
         seed: int = 0,
     ) -> None:
-        self.model = model
         self.graphs = graphs
         self.mask = mask
         self.distance = distance
         self.side = side
         self.seed = seed
-        self._prepared: tuple[object, Library] | None = None
 
     def fit(
         self,
         images: Sequence[Pixels],
-        masks: Sequence[Pixels],
+        y: Sequence[Pixels],
+        *,
         names: Sequence[str] | None = None,
         depths: Sequence[Pixels | None] | None = None,
     ) -> "ObjectDetector":
-        """Learn from images with the mask of one object each; depths are in metres."""
+        """Learn from images with the mask of one object each (``y``); depths are in metres."""
         count = len(images)
-        if len(masks) != count or any(x is not None and len(x) != count for x in (names, depths)):
+        if len(y) != count or any(x is not None and len(x) != count for x in (names, depths)):
             raise ValueError(f"{count} images need as many masks, names and depths")
         examples = [
             Example(
                 np.asarray(image),
-                np.asarray(masks[n]) > 0,
+                np.asarray(y[n]) > 0,
                 "object" if names is None else names[n],
                 None if depths is None else depths[n],
                 f"image {n}",
@@ -132,7 +132,7 @@ class ObjectDetector(Estimator):
         if thresholds:
             library = Library.of(model, self.config, self.seed)
             model = replace(model, threshold=learn_thresholds(examples, chosen, library))
-        self.model = model
+        self.model_ = model
         return self
 
     def find(self, image: Pixels, depth: Pixels | None = None, copies: int = 1) -> list[Detection]:
@@ -159,6 +159,18 @@ class ObjectDetector(Estimator):
         """What ``find`` finds in each image."""
         known = depths or [None] * len(images)
         return [self.find(*one) for one in zip(images, known, strict=True)]
+
+    def score(
+        self, images: Sequence[Pixels], y: Sequence[Pixels], *, names: Sequence[str] | None = None
+    ) -> float:
+        """The mean IoU of the true masks and those found: of the named objects, or the best."""
+        self._check_truth(images, y)
+        wanted = names or [None] * len(images)
+        overlaps = [
+            iou(next(one.mask for one in found if name in (None, one.name)), np.asarray(mask) > 0)
+            for found, mask, name in zip(self.predict(images), y, wanted, strict=True)
+        ]
+        return float(np.mean(overlaps))
 
     def _detections(
         self, number: int, candidates: Candidates, frame: "_Frame", copies: int
@@ -221,15 +233,14 @@ class ObjectDetector(Estimator):
     @property
     def library(self) -> Library:
         """The model, prepared for the search; prepared again only when a parameter changed."""
-        key = (self.model, self.graphs, self.mask, self.seed)
-        if self._prepared is None or self._prepared[0] != key:
-            self._prepared = key, Library.of(self._model(), self.config, self.seed)
-        return self._prepared[1]
+        key = (self._model(), self.graphs, self.mask, self.seed)
+        kept: tuple[object, Library] | None = vars(self).get("_prepared")
+        if kept is None or kept[0] != key:
+            self._prepared = kept = key, Library.of(self._model(), self.config, self.seed)
+        return kept[1]
 
     def _model(self) -> ObjectBank:
-        if self.model is None:
-            raise ValueError("the detector has no model: call fit, or give a file")
-        return self.model if isinstance(self.model, ObjectBank) else ObjectBank.load(self.model)
+        return self._learned("model_")
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file."""
@@ -238,7 +249,9 @@ class ObjectDetector(Estimator):
     @classmethod
     def load(cls, source: str | Path, **parameters: object) -> "ObjectDetector":
         """Read a model from a file, or by its bundled name."""
-        return cls(ObjectBank.load(source), **parameters)  # type: ignore[arg-type]
+        detector = cls(**parameters)  # type: ignore[arg-type]
+        detector.model_ = ObjectBank.load(source)
+        return detector
 
 
 def _box(
