@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mam.factors import AnyOf, Choice, Pairwise
 from mam.graph import FactorGraph, GraphBuilder, GraphUnion, union_scores
-from mam.infer import Options, enumerate_exactly, solve
+from mam.infer import Options, enumerate_exactly, hard, solve
 from mam.infer.listing import list_small
 
 
@@ -53,7 +53,7 @@ def test_components_that_are_too_large_are_left() -> None:
     assert known.solved.any() and not known.solved[:9].all()
 
 
-def test_quick_says_what_is_proved() -> None:
+def test_quick_says_what_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     builder = GraphBuilder()
     x = builder.variables("x", 14)
@@ -61,10 +61,13 @@ def test_quick_says_what_is_proved() -> None:
     builder.add("any", AnyOf.of([x[:2], x[1:3], *lists], rng.normal(1.0, 2.0, 22)))
     graph, evidence = builder.build(), {"x": np.full(14, -1.5)}
     options = Options(method="quick", largest_table=64, restarts=4, climb=True)
+    searched = solve(graph, evidence, options)
+    assert searched.ways == {"listing": 1, "branch and bound": 1} and searched.proof == "exact"
+    monkeypatch.setattr(hard, "EASY", 8)  # variables that branch and bound gets
     found = solve(graph, evidence, options)
     assert found.ways == {"listing": 1, "max-product": 1} and found.proof is None
     assert found.proved.tolist() == [True] * 3 + [False] * 11
     whole = solve(graph, evidence, options, largest_table=1 << 14)
     assert whole.proof == "exact" and whole.ways == {"listing": 2}
     assert whole.score == pytest.approx(enumerate_exactly(graph, evidence).score)
-    assert found.score <= whole.score + 1e-9
+    assert found.score <= whole.score + 1e-9 and searched.score == pytest.approx(whole.score)
