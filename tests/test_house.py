@@ -4,6 +4,8 @@ import ast
 import subprocess
 import sys
 import time
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -94,6 +96,26 @@ def test_an_upward_import_is_found() -> None:
     assert upward_imports("factors", "from mam.graph import Graph") != []
     assert upward_imports("data", "import mam.factors.or_") != []
     assert upward_imports("graph", "from mam.factors import Or") == []
+
+
+def duplicates(sources: Iterable[str]) -> set[str]:
+    """Names of public classes that several files define."""
+    found = Counter(
+        node.name
+        for source in sources
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    return {name for name, count in found.items() if count > 1}
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    assert duplicates(path.read_text() for path in ROOT.rglob("*.py")) == set()
+
+
+def test_a_second_class_of_one_name_is_found() -> None:
+    assert duplicates(["class A: ...", "class B: ...", "class A(B): ..."]) == {"A"}
+    assert duplicates(["class _A: ...", "class _A: ..."]) == set()
 
 
 def test_help_is_fast() -> None:

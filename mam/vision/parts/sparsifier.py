@@ -27,7 +27,7 @@ from mam.core.growing import GrowingSizes
 from mam.core.programs import forget_old_programs
 from mam.infer import Options
 from mam.vision.images.binary import Images, as_binary, as_states, padded_batches
-from mam.vision.parts.candidates import PRUNING, Candidates, Pruned, prune
+from mam.vision.parts.candidates import PRUNING, PartCandidates, Pruned, prune
 from mam.vision.parts.cover import Cover, cover_of
 from mam.vision.parts.explain import LARGEST_TABLE, Explainer, Explanation
 from mam.vision.parts.formal import cover_program, sparsifier_model
@@ -203,16 +203,16 @@ class Sparsifier(Estimator):
 
     def _pruned(
         self, batches: list[Batch], parts: Parts, pool: ThreadPoolExecutor
-    ) -> Iterator[tuple[Batch, Candidates]]:
+    ) -> Iterator[tuple[Batch, PartCandidates]]:
         """List the candidates of all batches, two batches at a time, ahead of what is wanted."""
 
-        def listed(batch: Batch) -> Candidates:
+        def listed(batch: Batch) -> PartCandidates:
             pruned = prune(batch[1], batch[2], parts, self.pruning, self._sizes[0])
             self._refuse_too_many(pruned, batch[0])
             found, kept = jax.device_get((pruned.found, pruned.kept))
             which = np.flatnonzero(kept)
             row, column, kind = (v[which] for v in (found.row, found.column, found.type))
-            return Candidates(batch[0][found.image[which]], row, column, kind)
+            return PartCandidates(batch[0][found.image[which]], row, column, kind)
 
         if batches:
             yield batches[0], listed(batches[0])  # alone: it compiles
@@ -252,7 +252,7 @@ def _by(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
         yield some
 
 
-def _merged(some: list[tuple[Batch, Candidates]]) -> Candidates:
+def _merged(some: list[tuple[Batch, PartCandidates]]) -> PartCandidates:
     """The candidates of several batches, sorted by image; each batch is sorted."""
     listed = [one for _, one in some]
     image = np.concatenate([one.image for one in listed])
@@ -261,7 +261,7 @@ def _merged(some: list[tuple[Batch, Candidates]]) -> Candidates:
         np.concatenate([getattr(one, name) for one in listed])[order]
         for name in ("row", "column", "type")
     )
-    return Candidates(image[order], row, column, kind)
+    return PartCandidates(image[order], row, column, kind)
 
 
 def _placements(

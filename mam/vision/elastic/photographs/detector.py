@@ -15,9 +15,9 @@ from mam.vision.elastic.photographs.object_bank import ObjectBank
 from mam.vision.elastic.photographs.object_learning import Example, LearnConfig, learn_graphs
 from mam.vision.elastic.photographs.object_search import (
     APART,
-    Candidates,
-    Library,
-    SearchConfig,
+    ObjectCandidates,
+    ObjectLibrary,
+    ObjectSearchConfig,
     box_overlap,
     search,
 )
@@ -93,7 +93,7 @@ class ObjectDetector(Estimator):
         self.distance = distance
         self.side = side
         self.seed = seed
-        self._prepared: tuple[object, Library] | None = None
+        self._prepared: tuple[object, ObjectLibrary] | None = None
 
     def fit(
         self,
@@ -130,7 +130,7 @@ class ObjectDetector(Estimator):
         graphs = replace(model.graphs, config={"side": self.side})
         model = replace(model, graphs=graphs, provenance=about)
         if thresholds:
-            library = Library.of(model, self.config, self.seed)
+            library = ObjectLibrary.of(model, self.config, self.seed)
             model = replace(model, threshold=learn_thresholds(examples, chosen, library))
         self.model = model
         return self
@@ -161,7 +161,7 @@ class ObjectDetector(Estimator):
         return [self.find(*one) for one in zip(images, known, strict=True)]
 
     def _detections(
-        self, number: int, candidates: Candidates, frame: "_Frame", copies: int
+        self, number: int, candidates: ObjectCandidates, frame: "_Frame", copies: int
     ) -> list[Detection]:
         boxes = np.stack(
             [_box(*one) for one in zip(candidates.place, candidates.there, strict=True)]
@@ -180,7 +180,7 @@ class ObjectDetector(Estimator):
     def _detection(
         self,
         number: int,
-        candidates: Candidates,
+        candidates: ObjectCandidates,
         one: int,
         frame: "_Frame",
         margin: float,
@@ -210,20 +210,20 @@ class ObjectDetector(Estimator):
         )
 
     @property
-    def config(self) -> SearchConfig:
+    def config(self) -> ObjectSearchConfig:
         """The settings that the parameters amount to."""
         if self.mask not in MASKS:
             raise ValueError(f"mask is one of {', '.join(MASKS)}, not {self.mask!r}")
         if self.graphs < 1:
             raise ValueError(f"graphs must be 1 or more, not {self.graphs}")
-        return replace(SearchConfig(), graphs=self.graphs)
+        return replace(ObjectSearchConfig(), graphs=self.graphs)
 
     @property
-    def library(self) -> Library:
+    def library(self) -> ObjectLibrary:
         """The model, prepared for the search; prepared again only when a parameter changed."""
         key = (self.model, self.graphs, self.mask, self.seed)
         if self._prepared is None or self._prepared[0] != key:
-            self._prepared = key, Library.of(self._model(), self.config, self.seed)
+            self._prepared = key, ObjectLibrary.of(self._model(), self.config, self.seed)
         return self._prepared[1]
 
     def _model(self) -> ObjectBank:
