@@ -1,6 +1,7 @@
 """The architecture: imports go only downwards, and the command line starts fast."""
 
 import ast
+import re
 import subprocess
 import sys
 import time
@@ -96,6 +97,22 @@ def test_an_upward_import_is_found() -> None:
     assert upward_imports("factors", "from mam.graph import Graph") != []
     assert upward_imports("data", "import mam.factors.or_") != []
     assert upward_imports("graph", "from mam.factors import Or") == []
+
+
+HOP = re.compile(r"(\S+\.py): ((?:[\w.]+(?:, )?)+)")
+
+
+def test_every_hop_of_contributing_is_there() -> None:
+    text = (ROOT.parent / "CONTRIBUTING.md").read_text()
+    text = text[text.index("## Follow one image") : text.index("## Words")]
+    hops = [(path, name) for path, names in HOP.findall(text) for name in names.split(", ")]
+    assert len(hops) > 40
+    for path, name in hops:
+        ending = path.removeprefix(".../").removeprefix("mam/")
+        found = [file for file in ROOT.rglob("*.py") if str(file).endswith(f"/{ending}")]
+        assert len(found) == 1, path
+        for word in name.split("."):
+            assert re.search(rf"(def|class) {word}\b", found[0].read_text()), f"{path}: {name}"
 
 
 def duplicates(sources: Iterable[str]) -> set[str]:

@@ -21,7 +21,7 @@ from mam.vision.parts.masks import Parts
 class SparsifierModel:
     """A graph with the variables "part", its evidence, and what each of them is.
 
-    It is the graph that ``Sparsifier`` solves piece by piece: 0 is the score of no explanation.
+    It is the graph that ``Sparsifier`` solves island by island: 0 is the score of no explanation.
     """
 
     graph: FactorGraph

@@ -7,8 +7,8 @@ A set :math:`S` of placements has the score
 
 the log likelihood of the image against that of no placement at all (:math:`g_p` in
 ``mam.vision.parts.masks``). Its maximum is the best assignment of the noisy-OR model of the paper,
-"Symbol grounding with the sparsifier". The images are cut into pieces (``pieces.py``), and every
-distinct piece is a graph (``cover.py``) that ``mam.infer.solve`` answers.
+"Symbol grounding with the sparsifier". The images are cut into islands (``islands.py``), and every
+distinct island is a graph (``cover.py``) that ``mam.infer.solve`` answers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ from mam.vision.parts.masks import Noise, Parts
 
 # Images a device works on at once: an accelerator wants many, a core works best in its cache.
 _BATCH_ON_ACCELERATOR = 64
-_TOGETHER = 64  # batches whose distinct pieces are solved at once
+_TOGETHER = 64  # batches whose distinct islands are solved at once
 
 Item = TypeVar("Item")
 # Numbers of the images, their states in one array, their own sizes: see padded_batches.
@@ -106,9 +106,9 @@ class Sparsifier(Estimator):
         self.bound = bound
         self.seed = seed
         self.max_candidates = max_candidates
-        # Sizes of the arrays of candidates and of pieces so far; they have no part in any answer.
+        # Sizes of the arrays of candidates and of islands so far; they have no part in any answer.
         self._sizes = GrowingSizes(), GrowingSizes(spare=0.25)
-        # Knows the pieces of earlier images; for which settings.
+        # Knows the islands of earlier images; for which settings.
         self._explainer: tuple[tuple, Explainer] | None = None
 
     def fit(self, images: Images | None = None, y: Any = None) -> "Sparsifier":
