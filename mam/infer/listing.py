@@ -34,7 +34,7 @@ def list_small(
     component = number_components(np.ones(len(union.states), bool), [pairs, *other])
     count = int(component.max(initial=-1)) + 1
     size = np.bincount(component, minlength=count)
-    fine = 2.0**size <= largest
+    fine = size <= np.log2(largest)
     fine[component[union.states != 2]] = False
     for some in other:
         fine[component[some.ravel()]] = False
