@@ -15,7 +15,7 @@ from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_forward import forward, part_scores
 from mam.vision.elastic.letters.letter_pairs import pair_scores
-from mam.vision.elastic.letters.letter_search import Library, SearchConfig
+from mam.vision.elastic.letters.letter_search import LetterLibrary, LetterSearchConfig
 from mam.vision.elastic.match import match, place_graphs
 from mam.vision.elastic.springs import elastic_edges
 from mam.vision.parts.greedy import greedy_cover
@@ -44,8 +44,8 @@ def learning(data: list[CabcRow], device: str) -> None:
 
 
 def stages(bank: Bank, data: list[CabcRow], device: str) -> None:
-    config = SearchConfig()
-    library, prepared = _timed(lambda: Library.of(bank, config))
+    config = LetterSearchConfig()
+    library, prepared = _timed(lambda: LetterLibrary.of(bank, config))
     read, reading = _timed(lambda: [cabc.read_image(row.image, "row") for row in data])
     state = read[0][0]
     evidence = np.where(state > 0, 1.0, state * config.off).astype(np.float32)[None]

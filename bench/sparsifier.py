@@ -4,16 +4,16 @@ import time
 
 import jax
 import numpy as np
+from mam.vision.parts.pieces import pieces_of
 
 from bench.timing import seconds
 from mam.core.growing import GrowingSizes
 from mam.data import make_row, recipe
 from mam.vision.images.binary import as_states, padded_batches
-from mam.vision.parts.candidates import Candidates, prune
+from mam.vision.parts.candidates import PartCandidates, prune
 from mam.vision.parts.cover import cover_of
 from mam.vision.parts.formal import sparsifier_model
 from mam.vision.parts.masks import Parts
-from mam.vision.parts.pieces import pieces_of
 from mam.vision.parts.sparsifier import Sparsifier
 
 
@@ -52,7 +52,7 @@ def _pieces(states: list[np.ndarray], parts: Parts) -> None:
         np.concatenate([getattr(m.candidates, name) for m in models])
         for name in ("row", "column", "type")
     )
-    listed = Candidates(image, row, column, kind)
+    listed = PartCandidates(image, row, column, kind)
     spent = seconds(lambda: pieces_of(cover_of(listed, states, parts), True))
     pieces = pieces_of(cover_of(listed, states, parts), True)
     small = np.diff(pieces.start)[pieces.first] <= 16

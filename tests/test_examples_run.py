@@ -4,7 +4,10 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+
+from mam.infer import enumerate_exactly, solve
 
 FOLDER = Path(__file__).parents[1] / "examples"
 SAYS = {
@@ -38,6 +41,13 @@ SAYS = {
         "in a picture without edges it is there: False",
     ],
     "elastic_letter": ["score 6.50319, proved optimal", "score 6.50319, the same placement"],
+    "vessels": [
+        "171 pieces, 62 links are possible\n27 pieces belong to vessels, with 2 forks\n",
+        "  a branch of 7 pieces: ",
+        "these are the pieces of the tree: True",
+        "score 22.1054, proved optimal",
+        "proof: exact",
+    ],
 }
 
 
@@ -59,3 +69,39 @@ def test_an_example_says_what_is_true(name: str, capsys: pytest.CaptureFixture) 
 
 def test_every_example_is_tested() -> None:
     assert {path.stem for path in FOLDER.glob("*.py")} == set(SAYS)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_vessels_are_as_good_as_the_best_of_all_assignments(seed: int) -> None:
+    vessels, rng = load("vessels"), np.random.default_rng(seed)
+    tree, near = vessels.tree(), vessels.scattered(12, 12, seed, side=32.0)
+    around = [2, 3, 4, 5, 6, 22, 23]  # the first fork and two pieces of each of its limbs
+    pieces = vessels.Pieces(
+        np.concatenate([tree.centre[around], near.centre + tree.centre[4] - 16]),
+        np.concatenate([tree.angle[around], near.angle]),
+        np.concatenate([tree.kind[around], near.kind]),
+    )
+    model, evidence = vessels.vessel_model(pieces)
+    # Scattered pieces are best left alone; better links make vessels of them too.
+    evidence["attention"] = evidence["attention"] + rng.normal(2, 2, len(evidence["attention"]))
+    solution = solve(model.graph, evidence)
+    listed = enumerate_exactly(model.graph, evidence)
+    assert solution.proof == "exact" and solution["part"].any()
+    assert solution.score == pytest.approx(listed.score)
+    assert (listed.best == solution.values).all(1).any()
+
+
+def test_a_fork_alone_in_a_chain_is_passed_and_three_limbs_are_branched() -> None:
+    vessels = load("vessels")
+    tree = vessels.tree()
+    model, evidence = vessels.vessel_model(tree)
+    solution = solve(model.graph, evidence)
+    joins = np.bincount(vessels.links(tree)[0][solution["attention"] == 1].ravel())
+    assert sorted(joins[tree.kind == vessels.FORK]) == [2, 3, 3]
+    assert joins.sum() == 2 * (len(tree.kind) - 1)  # a tree
+    assert [len(some) for some in vessels.branches(tree, solution)] == [4, 4, 7, 5, 5]
+
+
+def test_vessels_are_drawn(tmp_path: Path) -> None:
+    load("vessels").main(str(tmp_path / "vessels.png"))
+    assert (tmp_path / "vessels.png").read_bytes()[:4] == b"\x89PNG"

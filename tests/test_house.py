@@ -6,6 +6,8 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,42 @@ def test_an_upward_import_is_found() -> None:
     assert upward_imports("factors", "from mam.graph import Graph") != []
     assert upward_imports("data", "import mam.factors.or_") != []
     assert upward_imports("graph", "from mam.factors import Or") == []
+
+
+HOP = re.compile(r"(\S+\.py): ((?:[\w.]+(?:, )?)+)")
+
+
+def test_every_hop_of_contributing_is_there() -> None:
+    text = (ROOT.parent / "CONTRIBUTING.md").read_text()
+    text = text[text.index("## Follow one image") : text.index("## Words")]
+    hops = [(path, name) for path, names in HOP.findall(text) for name in names.split(", ")]
+    assert len(hops) > 40
+    for path, name in hops:
+        ending = path.removeprefix(".../").removeprefix("mam/")
+        found = [file for file in ROOT.rglob("*.py") if str(file).endswith(f"/{ending}")]
+        assert len(found) == 1, path
+        for word in name.split("."):
+            assert re.search(rf"(def|class) {word}\b", found[0].read_text()), f"{path}: {name}"
+
+
+def duplicates(sources: Iterable[str]) -> set[str]:
+    """Names of public classes that several files define."""
+    found = Counter(
+        node.name
+        for source in sources
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    return {name for name, count in found.items() if count > 1}
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    assert duplicates(path.read_text() for path in ROOT.rglob("*.py")) == set()
+
+
+def test_a_second_class_of_one_name_is_found() -> None:
+    assert duplicates(["class A: ...", "class B: ...", "class A(B): ..."]) == {"A"}
+    assert duplicates(["class _A: ...", "class _A: ..."]) == set()
 
 
 def test_help_is_fast() -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mam.vision.elastic.photographs.detector import Detection
 
 
-class Split(StrEnum):
+class SplitName(StrEnum):
     """Which rows count."""
 
     all = "all"
@@ -22,7 +22,7 @@ class Split(StrEnum):
     test = "test"
 
 
-class Mask(StrEnum):
+class MaskName(StrEnum):
     """What the mask of a found object is."""
 
     outline = "outline"
@@ -30,12 +30,14 @@ class Mask(StrEnum):
 
 
 Chosen = Annotated[
-    Split,
+    SplitName,
     typer.Option(help="train, test: 70 % and 30 % of the scenes, frames with the largest masks."),
 ]
 Name = Annotated[str | None, typer.Option(help="Of the object; only this one, if there are more.")]
 Depth = Annotated[bool, typer.Option("--depth", help="Use the scenes' depth as a channel.")]
-Masks = Annotated[Mask, typer.Option(help="The learned outline, or the convex hull of the parts.")]
+Masks = Annotated[
+    MaskName, typer.Option(help="The learned outline, or the convex hull of the parts.")
+]
 Graphs = Annotated[int, typer.Option(help="Graphs of each object, with variants.", min=1)]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same answer.", min=0)]
 
@@ -52,7 +54,7 @@ def learn_objects(
     data: Annotated[str, typer.Argument(help="Photographs with masks, scenes, or cABC.")],
     out: Annotated[Path, typer.Option(help="The model to write, .safetensors.")],
     name: Name = None,
-    split: Chosen = Split.all,
+    split: Chosen = SplitName.all,
     depth: Depth = False,
     graphs: Graphs = 200,
     seed: Seed = 0,
@@ -71,10 +73,10 @@ def learn_objects(
     if not isinstance(first, ObjectRow | PictureRow):
         letters.learn_letters(data, limit, out, as_json)
         return
-    from mam.tasks.objects import Choice, examples_of, object_rows
+    from mam.tasks.objects import RowChoice, examples_of, object_rows
     from mam.vision.elastic.photographs.detector import ObjectDetector
 
-    choice = Choice(split.value, depth, limit, seed)
+    choice = RowChoice(split.value, depth, limit, seed)
     examples = examples_of(object_rows(data, choice), data, name)
     start = time.perf_counter()
     detector = ObjectDetector(graphs=graphs, seed=seed).fit_examples(examples)
@@ -108,7 +110,7 @@ def find(
     masks: Annotated[
         Path | None, typer.Option(help="Objects: a PNG with the number of the object at each px.")
     ] = None,
-    mask: Masks = Mask.outline,
+    mask: Masks = MaskName.outline,
     depth: Annotated[Path | None, typer.Option(help="Objects: the picture's depth.")] = None,
     graphs: Graphs = 200,
     threshold: Annotated[int, typer.Option(help="Letters: a pixel is ON above this.")] = 12,
@@ -148,22 +150,22 @@ def evaluate_objects(
         bool, typer.Option("--leave-out", help="Learn on all frames but one, find in that one.")
     ] = False,
     name: Name = None,
-    split: Chosen = Split.all,
+    split: Chosen = SplitName.all,
     depth: Depth = False,
-    mask: Masks = Mask.outline,
+    mask: Masks = MaskName.outline,
     graphs: Graphs = 200,
     seed: Seed = 0,
     limit: Limit = None,
     as_json: Json = False,
 ) -> None:
     """Where are objects in photographs? IoU of found and true masks."""
-    from mam.tasks.objects import Choice, evaluate
+    from mam.tasks.objects import RowChoice, evaluate
     from mam.tasks.objects import leave_out as measure_without
     from mam.vision.elastic.photographs.detector import ObjectDetector
 
     if leave_out == (model is not None):
         raise ValueError("give either --model FILE, or --leave-out to learn from the data itself")
-    choice = Choice(split.value, depth, limit, seed)
+    choice = RowChoice(split.value, depth, limit, seed)
     with progress_bar("finding", row_count(data, limit)) as advance:
         if model is None:
 

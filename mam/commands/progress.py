@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 
-class Advance(Protocol):
+class AdvanceBar(Protocol):
     """Moves the bar on."""
 
     def __call__(self, amount: int | float, title: str | None = None) -> None:
@@ -18,7 +18,7 @@ def _silent(amount: int | float, title: str | None = None) -> None:
 
 
 @contextmanager
-def progress_bar(title: str, total: int | None, unit: str = "rows") -> Iterator[Advance]:
+def progress_bar(title: str, total: int | None, unit: str = "rows") -> Iterator[AdvanceBar]:
     """A bar with rate and time left on standard error; nothing when that is no terminal.
 
     Without a total it only counts.

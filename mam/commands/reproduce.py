@@ -9,7 +9,7 @@ import typer
 from mam.commands.progress import progress_bar
 
 
-class Experiment(StrEnum):
+class ExperimentName(StrEnum):
     """What the paper did."""
 
     pathfinder = "pathfinder"
@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
 
 
 def reproduce(
-    experiment: Annotated[Experiment, typer.Argument(help="What to do again.")],
+    experiment: Annotated[ExperimentName, typer.Argument(help="What to do again.")],
     out: Annotated[Path, typer.Option(help="The folder of the page and of all that it took.")],
     scale: Annotated[
         ScaleName,

@@ -16,7 +16,7 @@ _STEPS_WITHOUT_BOUND = 50
 
 
 @dataclass(frozen=True)
-class Answer:
+class SolveReport:
     """What the command prints."""
 
     found: UaiAnswer
@@ -70,7 +70,7 @@ def solve_uai(
     restarts: int = 8,
     seed: int = 0,
     iterations: int = 200,
-) -> Answer:
+) -> SolveReport:
     """Read a model and its evidence and solve it, exactly where that is cheap."""
     options = Options(
         method=method,
@@ -87,7 +87,7 @@ def solve_uai(
     found = model.solve(observed, options)
     if not bound and any("max-product" in way for way in found.solution.ways):
         found = replace(found, solution=replace(found.solution, bound=None))
-    return Answer(found)
+    return SolveReport(found)
 
 
 def unused_evidence(path: Path, evidence: Path | None) -> Path | None:

@@ -79,9 +79,9 @@ def group_scores(
     demanded = np.isposinf(scores)
     some = demanded.any(1, keepdims=True)
     scores = np.where(some, np.where(demanded, 0.0, -np.inf), scores)
-    hopeless = np.isneginf(scores).all(1)
-    if hopeless.any():
-        label = group.label(group.start + int(np.flatnonzero(hopeless)[0]))
+    impossible = np.isneginf(scores).all(1)
+    if impossible.any():
+        label = group.label(group.start + int(np.flatnonzero(impossible)[0]))
         raise ValueError(f"evidence forbids every state of {label}")
     check_magnitude(magnitudes(scores), dtype, f"evidence for {group.name!r} has a score")
     return scores

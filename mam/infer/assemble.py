@@ -6,14 +6,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from mam.graph import Scores
-from mam.infer.known import Known
+from mam.infer.known import SolvedComponents
 from mam.infer.rest import Rest
 from mam.infer.score import graph_scores, violations
 from mam.infer.solution import Solution
 
 
 def assembled(
-    known: Known, scores: tuple[Scores, ...], rest: Sequence[Rest], answers: Sequence[Solution]
+    known: SolvedComponents,
+    scores: tuple[Scores, ...],
+    rest: Sequence[Rest],
+    answers: Sequence[Solution],
 ) -> list[Solution]:
     """Return one solution a graph from what is known and the answers to the rest."""
     union = known.union
@@ -58,7 +61,9 @@ def assembled(
     ]
 
 
-def _ways(known: Known, rest: Sequence[Rest], answers: Sequence[Solution]) -> list[dict[str, int]]:
+def _ways(
+    known: SolvedComponents, rest: Sequence[Rest], answers: Sequence[Solution]
+) -> list[dict[str, int]]:
     """How many components of each graph were solved how."""
     ways = [Counter(some) for some in known.ways]
     for one, answer in zip(rest, answers, strict=True):

@@ -24,7 +24,7 @@ _LOOKS = PASSES // 20
 _GRADE = 16.0
 
 
-class Certificate(NamedTuple):
+class DualBounds(NamedTuple):
     """Bounds of all graphs of a batch with the messages that are at them, and the best states."""
 
     bounds: np.ndarray  # -inf where nothing is possible
@@ -32,7 +32,7 @@ class Certificate(NamedTuple):
     messages: HostStore  # the last ones; the bound may be that of earlier ones
 
 
-def dual_bounds(problem: Problem, states: HostStore, options: Options) -> Certificate:
+def dual_bounds(problem: Problem, states: HostStore, options: Options) -> DualBounds:
     """Bound the score of each graph; the states are the given ones, or better ones of the dual.
 
     What one graph of a batch gets does not depend on the others.
@@ -64,7 +64,7 @@ def dual_bounds(problem: Problem, states: HostStore, options: Options) -> Certif
                 )
     bounds = np.asarray(state.bound)
     found, messages = (tuple(map(np.asarray, store)) for store in (state.states, state.messages))
-    return Certificate(np.where(bounds < lowest, -np.inf, bounds), found, messages)
+    return DualBounds(np.where(bounds < lowest, -np.inf, bounds), found, messages)
 
 
 def _temperatures(problem: Problem, state: DualState) -> np.ndarray:

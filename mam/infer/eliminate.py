@@ -7,7 +7,7 @@ import numpy as np
 
 from mam.graph import GraphUnion, Scores
 from mam.infer.components import LARGEST_TABLE, Split, split
-from mam.infer.known import Known
+from mam.infer.known import SolvedComponents
 from mam.infer.tables import Passed, best_states, log_sum, maximum, pass_down, pass_up
 
 
@@ -21,12 +21,14 @@ class Eliminated:
     impossible: np.ndarray  # graphs of which it is proved that they have no assignment
 
     @property
-    def known(self) -> Known:
+    def known(self) -> SolvedComponents:
         """The same, as all ways to solve components tell it."""
         union, owner = self.split.union, self.split.graph_of_component[self.split.exact]
         counts = np.bincount(owner, minlength=len(union.graphs))
         ways = tuple({"elimination": int(count)} if count else {} for count in counts)
-        return Known(union, self.split.solved, self.values, self.margins, self.impossible, ways)
+        return SolvedComponents(
+            union, self.split.solved, self.values, self.margins, self.impossible, ways
+        )
 
 
 def eliminate(

@@ -14,7 +14,7 @@ from mam.infer.network import write_network
 from mam.infer.options import Options
 from mam.infer.rest import Rest
 from mam.infer.solution import Solution
-from mam.infer.toulbar import Answer, available, solve_many
+from mam.infer.toulbar import ToulbarAnswer, available, solve_many
 from mam.infer.toulbar.process import check_installed
 
 # Entries of all tables of a component that are handed over: some seconds of packing and reading.
@@ -113,7 +113,7 @@ def _by_toulbar2(rest: Sequence[Rest], seconds: float | int) -> list[Solution | 
     return [_solution(one, answers.get(i)) for i, one in enumerate(rest)]
 
 
-def _solution(one: Rest, answer: Answer | None) -> Solution | None:
+def _solution(one: Rest, answer: ToulbarAnswer | None) -> Solution | None:
     if answer is None or (answer.values is None and not answer.impossible):
         return None
     count = len(one.variables)

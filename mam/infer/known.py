@@ -9,7 +9,7 @@ from mam.graph import GraphUnion
 
 
 @dataclass(frozen=True)
-class Known:
+class SolvedComponents:
     """The components that are solved exactly; the others are left over."""
 
     union: GraphUnion

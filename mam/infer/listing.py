@@ -16,14 +16,16 @@ from mam.factors.base import FORBIDDEN
 from mam.factors.ragged import Ragged
 from mam.graph import GraphUnion, Scores
 from mam.infer.components import number_components
-from mam.infer.known import Known
+from mam.infer.known import SolvedComponents
 
 WAY = "listing"
 # Entries that are held at once: 32 MB.
 _AT_ONCE = 1 << 22
 
 
-def list_small(union: GraphUnion, scores: Sequence[Scores], largest: float | int) -> Known:
+def list_small(
+    union: GraphUnion, scores: Sequence[Scores], largest: float | int
+) -> SolvedComponents:
     """Solve the components with at most ``largest`` configurations whose factors are such sums."""
     lists, weights, other = _terms(union, scores)
     first = lists.values[np.minimum(lists.offsets[:-1], len(lists.values) - 1)]
@@ -115,12 +117,12 @@ def _known(
     kept: np.ndarray,
     values: np.ndarray,
     margins: np.ndarray,
-) -> Known:
+) -> SolvedComponents:
     solved = kept[component]
     graph = np.zeros(len(kept), np.int64)
     graph[component] = union.instance
     counts = np.bincount(graph[kept], minlength=len(union.graphs))
-    return Known(
+    return SolvedComponents(
         union,
         solved,
         np.where(solved, values, 0),

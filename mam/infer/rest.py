@@ -11,7 +11,7 @@ import numpy as np
 from mam.factors import Ragged
 from mam.graph import FactorGraph, Scores, VariableGroup
 from mam.infer.components import number_components
-from mam.infer.known import Known
+from mam.infer.known import SolvedComponents
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,9 @@ class Rest:
     order: np.ndarray | None = None  # of the variables, for sweeps
 
 
-def leftovers(found: Known, scores: tuple[Scores, ...], whole: bool = False) -> list[Rest]:
+def leftovers(
+    found: SolvedComponents, scores: tuple[Scores, ...], whole: bool = False
+) -> list[Rest]:
     """Return every component that is not solved; with ``whole`` those of a graph together."""
     union, solved = found.union, found.solved
     free = np.flatnonzero(~solved)
@@ -60,7 +62,7 @@ def _owner(scopes: Ragged, label: np.ndarray, open_: np.ndarray) -> np.ndarray:
     return owner
 
 
-def _by_graph(found: Known) -> np.ndarray:
+def _by_graph(found: SolvedComponents) -> np.ndarray:
     """Number the graphs in which something is left over."""
     owner = found.union.instance
     return np.unique(np.where(found.solved, -1, owner), return_inverse=True)[1] - int(
@@ -68,7 +70,7 @@ def _by_graph(found: Known) -> np.ndarray:
     )
 
 
-def _joined(found: Known) -> np.ndarray:
+def _joined(found: SolvedComponents) -> np.ndarray:
     """Number the components that are left over; those that share a factor are one."""
     union = found.union
     pairs = []
@@ -82,7 +84,7 @@ def _joined(found: Known) -> np.ndarray:
 
 
 def _rest(
-    found: Known,
+    found: SolvedComponents,
     mine: np.ndarray,
     chosen: list[np.ndarray],
     scopes: list[Ragged],

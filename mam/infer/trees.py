@@ -24,7 +24,7 @@ from mam.factors.limits import largest_finite
 from mam.graph import CompiledGraph, GraphUnion, Scores
 from mam.graph.evidence import Evidence
 from mam.graph.wiring import PortWiring, Wiring
-from mam.infer.known import Known
+from mam.infer.known import SolvedComponents
 from mam.infer.loop import run
 from mam.infer.messages import BeliefPropagation
 from mam.infer.options import Options
@@ -44,7 +44,7 @@ _ROUNDINGS = 100
 
 def settle_trees(
     compiled: CompiledGraph, evidence: Evidence | Sequence[Evidence] | None, options: Options
-) -> tuple[Known, tuple[Scores, ...]]:
+) -> tuple[SolvedComponents, tuple[Scores, ...]]:
     """Solve the trees among the components of compiled graphs; also return the evidence of all."""
     union = compiled.union
     component, tree = _components(union)
@@ -67,7 +67,7 @@ def settle_trees(
     unsure = np.bincount(component[~sure], minlength=len(tree)) > 0
     good = tree & ~unsure
     solved = good[component]
-    known = Known(
+    known = SolvedComponents(
         union,
         solved,
         np.where(solved, values, 0),
@@ -78,11 +78,13 @@ def settle_trees(
     return known, compiled.unpacked(problem.scores)
 
 
-def _nothing_known(union: GraphUnion) -> Known:
+def _nothing_known(union: GraphUnion) -> SolvedComponents:
     count = len(union.states)
     none, ways = np.zeros(len(union.graphs), bool), tuple({} for _ in union.graphs)
     unknown = np.full(count, np.nan)
-    return Known(union, np.zeros(count, bool), np.zeros(count, np.int64), unknown, none, ways)
+    return SolvedComponents(
+        union, np.zeros(count, bool), np.zeros(count, np.int64), unknown, none, ways
+    )
 
 
 @jax.jit

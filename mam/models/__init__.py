@@ -3,10 +3,10 @@
 from mam.models.independence import independent
 from mam.models.mam import MamBuilder, MarkovAttentionModel
 from mam.models.parts import PartKind, part_attention_model
-from mam.models.rules import Attention, check_rules
+from mam.models.rules import AttentionVariables, check_rules
 
 __all__ = [
-    "Attention",
+    "AttentionVariables",
     "MamBuilder",
     "MarkovAttentionModel",
     "PartKind",

@@ -13,7 +13,7 @@ from mam.factors import Factors, Table
 from mam.factors.ragged import as_ids
 from mam.graph import FactorGraph, GraphBuilder
 from mam.models.independence import independent
-from mam.models.rules import Attention, check_rules
+from mam.models.rules import AttentionVariables, check_rules
 
 Variables = str | int | np.ndarray | Sequence[int]  # by name, or by number
 
@@ -23,7 +23,7 @@ class MarkovAttentionModel:
     """A factor graph whose attention variables join pairs of regular variables."""
 
     graph: FactorGraph
-    attention: Attention
+    attention: AttentionVariables
 
     def __post_init__(self) -> None:
         check_rules(self.graph, self.attention)
@@ -144,7 +144,7 @@ class MamBuilder:
         """Check the three rules and return the model."""
         rows, context = np.concatenate(self._attention), np.concatenate(self._context)
         return MarkovAttentionModel(
-            self._graph.build(), Attention(rows[:, 0], rows[:, 1:], context)
+            self._graph.build(), AttentionVariables(rows[:, 0], rows[:, 1:], context)
         )
 
     def _numbers(self, variables: Variables) -> np.ndarray:

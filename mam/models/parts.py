@@ -13,7 +13,7 @@ from mam.factors import Pattern, PatternSet, Ragged
 from mam.factors.ragged import as_ids
 from mam.graph import FactorGraph, GraphBuilder
 from mam.models.mam import MarkovAttentionModel
-from mam.models.rules import Attention
+from mam.models.rules import AttentionVariables
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def part_attention_graph(
     *,
     vertices: int | None = None,
     kind: "np.ndarray | Sequence | int" = 0,
-) -> tuple[FactorGraph, Attention]:
+) -> tuple[FactorGraph, AttentionVariables]:
     """The same without looking whether the rules of such models hold, as here they always do."""
     pairs, places = as_ids(edges).reshape(-1, 2), as_ids(groups).reshape(-1, 2)
     if len(pairs) != len(places):
@@ -71,7 +71,7 @@ def part_attention_graph(
             factors = _pattern(own, count, pairs, places, attention, chosen)
             builder.add("part" if len(listed) == 1 else f"part kind {index}", factors)
     nothing = np.zeros((0, 2), np.int64)
-    return builder.build(), Attention(attention, part[pairs], nothing)
+    return builder.build(), AttentionVariables(attention, part[pairs], nothing)
 
 
 def _pattern(

@@ -18,7 +18,7 @@ from mam.graph import FactorGraph
 
 
 @dataclass(frozen=True)
-class Attention:
+class AttentionVariables:
     """The attention variables of a graph, the regular variables they join, and their context."""
 
     variables: np.ndarray
@@ -32,7 +32,7 @@ class Attention:
         return flags
 
 
-def check_rules(graph: FactorGraph, attention: Attention) -> None:
+def check_rules(graph: FactorGraph, attention: AttentionVariables) -> None:
     """Raise ValueError naming the variable or factor that breaks a rule."""
     flags = attention.flags(len(graph.states))
     wrong = attention.variables[flags[attention.ends].any(1)]
@@ -90,7 +90,7 @@ def _check_one_end(graph: FactorGraph, name: str, meetings: _Meetings, ends: np.
         )
 
 
-def _check_two_regulars(graph: FactorGraph, attention: Attention, met: np.ndarray) -> None:
+def _check_two_regulars(graph: FactorGraph, attention: AttentionVariables, met: np.ndarray) -> None:
     size = len(graph.states)
     wanted = attention.variables[:, None] * size + attention.ends
     context = attention.context[:, 0] * size + attention.context[:, 1]

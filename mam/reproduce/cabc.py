@@ -10,7 +10,7 @@ from mam.data import CabcRow
 from mam.reproduce.challenge import Challenge
 from mam.reproduce.letter_figures import draw_answers, draw_graphs, draw_parts
 from mam.reproduce.steps import Step
-from mam.reproduce.study import Known, Line, Published, Scale
+from mam.reproduce.study import ChartLine, PaperPoints, Published, Scale
 from mam.tasks import cabc as task
 from mam.tasks.report import Advance
 from mam.vision.elastic.letters.finder import ObjectFinder
@@ -35,7 +35,7 @@ class CabcStudy(Challenge):
     learn_on: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     test_on: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     decoded: ClassVar[tuple[str, ...]] = ("hard", "easy")
-    lines: ClassVar[tuple[Line, ...]] = (Line("hard", "hard"),)
+    lines: ClassVar[tuple[ChartLine, ...]] = (ChartLine("hard", "hard"),)
     scales: ClassVar[Mapping[str, Scale]] = {
         "smoke": Scale(train=8, test=3, counts=(2, 8), runs=2, parts=0, pictures=1),
         "small": Scale(train=600, test=150, counts=(10, 50, 200, 600), parts=4),
@@ -56,8 +56,8 @@ class CabcStudy(Challenge):
             "hard": (82.40, 82.20, 85.60),
         },
         known=(
-            Known("paper: hard, tested on hard", (45_000,), (88.42,), 0),
-            Known("TD+H-CNN: hard, tested on hard", (45_000,), (85.60,)),
+            PaperPoints("paper: hard, tested on hard", (45_000,), (88.42,), 0),
+            PaperPoints("TD+H-CNN: hard, tested on hard", (45_000,), (85.60,)),
         ),
     )
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mam.reproduce.study import Line, Study
-from mam.reproduce.surroundings import surroundings
+from mam.reproduce.study import ChartLine, Study
+from mam.reproduce.versions import device_and_versions
 from mam.show.chart import Series, line_chart
 from mam.show.page import TableRow, figure, page, paragraph, table
 
@@ -46,7 +46,7 @@ class Challenge(Study):
         }
 
 
-def _curve(line: Line, points: Sequence[tuple[int, float, float]]) -> dict[str, Any]:
+def _curve(line: ChartLine, points: Sequence[tuple[int, float, float]]) -> dict[str, Any]:
     return {
         "learned_on": line.learn,
         "tested_on": line.test,
@@ -114,7 +114,7 @@ def efficiency(study: Study) -> str:
     return chart + table(["learned on, tested on", *(f"{count:,}" for count in counts)], rows)
 
 
-def _name(line: Line) -> str:
+def _name(line: ChartLine) -> str:
     method = f" ({line.method})" if line.method else ""
     return f"{line.learn}, tested on {line.test}{method}"
 
@@ -141,7 +141,7 @@ def settings(study: Study) -> str:
         **study.notes(),
         "time": f"{study.seconds(steps):,.0f} s for {len(steps)} steps, compiling included",
         "answers": f"{answered:,} images in {study.seconds(tests):,.0f} s",
-        **surroundings(),
+        **device_and_versions(),
     }
     return table(["what", "setting"], [TableRow([name, said]) for name, said in rates.items()])
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mam.data import PathfinderRow
-from mam.reproduce.study import Shown
+from mam.reproduce.study import ShownRow
 from mam.show.continuation import continuation_field, field_svg, follower_sheet, followers
 from mam.show.curves import Tag, overlay
 from mam.show.page import figure, figures, picture
@@ -15,7 +15,7 @@ from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 from mam.vision.parts.masks import Parts
 
 
-def draw_answers(shown: Sequence[Shown], grouper: ContourGrouper) -> str:
+def draw_answers(shown: Sequence[ShownRow], grouper: ContourGrouper) -> str:
     """Draw every contour found in its own colour, under the markers."""
     rows = [one.row for one in shown if isinstance(one.row, PathfinderRow)]
     drawn = []

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
-from mam.reproduce.steps import Step, Store
+from mam.reproduce.steps import Step, StepFolder
 
 NONE: Mapping[str, int] = MappingProxyType({})
 This = TypeVar("This", bound="Experiment")
@@ -17,7 +17,7 @@ This = TypeVar("This", bound="Experiment")
 class Experiment(ABC):
     """An experiment of the paper at one scale, on given data."""
 
-    store: Store
+    store: StepFolder
 
     scales: ClassVar[Mapping[str, Any]]  # by name
 
@@ -34,11 +34,13 @@ class Experiment(ABC):
         ``changes`` are other numbers than the scale's.
         """
         size, name = changed(cls.scales[scale], scale, changes)
-        return cls.prepared(Store(folder), size, name, data)
+        return cls.prepared(StepFolder(folder), size, name, data)
 
     @classmethod
     @abstractmethod
-    def prepared(cls: type[This], store: Store, size: Any, name: str, data: Path | None) -> This:
+    def prepared(
+        cls: type[This], store: StepFolder, size: Any, name: str, data: Path | None
+    ) -> This:
         """The experiment of a given size, with its data sets."""
 
     @abstractmethod

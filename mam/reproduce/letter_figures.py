@@ -6,7 +6,7 @@ import numpy as np
 
 from mam.data import CabcRow
 from mam.data.raster import disc
-from mam.reproduce.study import Shown
+from mam.reproduce.study import ShownRow
 from mam.show.elastic import graph_svg
 from mam.show.graphs import draw_matches
 from mam.show.page import figure, figures, paragraph, picture
@@ -18,13 +18,13 @@ from mam.vision.elastic.letters.letter_learning import PART_RADIUS, learn_bank
 from mam.vision.parts.masks import Parts
 
 
-def draw_answers(shown: Sequence[Shown], finder: ObjectFinder) -> str:
+def draw_answers(shown: Sequence[ShownRow], finder: ObjectFinder) -> str:
     """Draw the two graphs found over every image."""
     rows = [one.row for one in shown if isinstance(one.row, CabcRow)]
     drawn = []
     answers = task.predict([row.image for row in rows], finder)
     for one, row, answer in zip(shown, rows, answers, strict=True):
-        assert isinstance(answer, task.Answer)  # rows without an answer are not shown
+        assert isinstance(answer, task.CabcAnswer)  # rows without an answer are not shown
         found = [letter.category for letter in answer.letters]
         words = "same letter" if answer.label else "different letters"
         caption = (

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from mam.data import ObjectRow
-from mam.reproduce.study import Shown
+from mam.reproduce.study import ShownRow
 from mam.show.objects import draw_detections, draw_edges
 from mam.show.page import figure, figures, picture
 from mam.vision.elastic.photographs.detector import ObjectDetector
@@ -14,7 +14,7 @@ from mam.vision.elastic.photographs.outline import iou
 from mam.vision.images.photo_edges import as_channels, find_edges
 
 
-def draw_answers(shown: Sequence[Shown], detector: ObjectDetector) -> str:
+def draw_answers(shown: Sequence[ShownRow], detector: ObjectDetector) -> str:
     """Draw the edges of a picture, and the object of its row where it was found."""
     drawn = []
     for one in shown:

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 from mam.data import Recipe
 from mam.data.objects import LEVELS
 from mam.reproduce.challenge import NO_FIGURE
+from mam.reproduce.data_sets import DataSet, generated_set, given_set
 from mam.reproduce.experiment import Experiment, with_needs
 from mam.reproduce.object_figures import draw_answers
-from mam.reproduce.sets import DataSet, generated_set, given_set
-from mam.reproduce.steps import Step, Store, distinct
-from mam.reproduce.study import Shown, some_rows
-from mam.reproduce.surroundings import surroundings
+from mam.reproduce.steps import Step, StepFolder, distinct
+from mam.reproduce.study import ShownRow, some_rows
+from mam.reproduce.versions import device_and_versions
 from mam.show.page import TableRow, page, paragraph, table
 from mam.tasks import objects as task
 from mam.tasks.report import Advance
@@ -59,7 +59,7 @@ class ObjectsStudy(Experiment):
 
     @classmethod
     def prepared(
-        cls, store: Store, size: ObjectScale, name: str, data: Path | None
+        cls, store: StepFolder, size: ObjectScale, name: str, data: Path | None
     ) -> "ObjectsStudy":
         """The experiment of a given size, with its data sets."""
         if data is not None:
@@ -78,7 +78,7 @@ class ObjectsStudy(Experiment):
         data = self.sets[level]
 
         def work(path: Path, advance: Advance) -> Any:
-            rows = task.object_rows(str(data.path), task.Choice("train", seed=run))
+            rows = task.object_rows(str(data.path), task.RowChoice("train", seed=run))
             examples = task.examples_of(rows, str(data.path))
             detector = ObjectDetector(seed=run).fit_examples(examples)
             detector.save(path)
@@ -93,7 +93,7 @@ class ObjectsStudy(Experiment):
         data, model = self.sets[level], self.learn(level, run)
 
         def work(path: Path, advance: Advance) -> Any:
-            choice = task.Choice("test", seed=run)
+            choice = task.RowChoice("test", seed=run)
             detector = ObjectDetector.load(self.store.file(model))
             report = task.evaluate(str(data.path), detector, choice, advance=advance)
             if not report.n:
@@ -112,11 +112,11 @@ class ObjectsStudy(Experiment):
         def work(path: Path, advance: Advance) -> str:
             report = self.store.result(tested)
             found, missed = some_rows(report, self.scale.pictures)
-            choice = task.Choice("test")
+            choice = task.RowChoice("test")
             rows = enumerate(task.object_rows(str(data.path), choice))
             chosen = {number: row for number, row in rows if number in {*found, *missed}}
             shown = [
-                Shown(n, chosen[n], "good: Found:" if n in found else "bad: Missed:")
+                ShownRow(n, chosen[n], "good: Found:" if n in found else "bad: Missed:")
                 for n in found + missed
             ]
             detector = ObjectDetector.load(self.store.file(self.learn(level, 0)))
@@ -190,7 +190,7 @@ class ObjectsStudy(Experiment):
             "largest masks",
             "runs": f"{self.scale.runs}; run k splits the scenes with seed k",
             "time": f"{self.seconds(steps):,.0f} s for {len(steps)} steps, compiling included",
-            **surroundings(),
+            **device_and_versions(),
         }
         rows = [TableRow([name, said]) for name, said in told.items()]
         return "Settings, versions and times", table(["what", "setting"], rows)

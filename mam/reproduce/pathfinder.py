@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from mam.reproduce.challenge import Challenge
 from mam.reproduce.contour_figures import draw_answers, draw_continuation, draw_parts
 from mam.reproduce.steps import Step
-from mam.reproduce.study import Known, Line, Published, Scale
+from mam.reproduce.study import ChartLine, PaperPoints, Published, Scale
 from mam.tasks import pathfinder as task
 from mam.tasks.report import Advance
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
@@ -33,10 +33,10 @@ class PathfinderStudy(Challenge):
     learn_on: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     test_on: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard", "ultimate")
     decoded: ClassVar[tuple[str, ...]] = ("hard", "ultimate")
-    lines: ClassVar[tuple[Line, ...]] = (
-        Line("hard", "hard"),
-        Line("easy", "ultimate"),
-        Line("hard", "hard", "counts"),
+    lines: ClassVar[tuple[ChartLine, ...]] = (
+        ChartLine("hard", "hard"),
+        ChartLine("easy", "ultimate"),
+        ChartLine("hard", "hard", "counts"),
     )
     scales: ClassVar[Mapping[str, Scale]] = {
         "smoke": Scale(train=20, test=8, counts=(5, 20), parts=0, pictures=1),
@@ -64,8 +64,8 @@ class PathfinderStudy(Challenge):
             "ultimate": (29.52, 39.67, 56.94, 79.68),
         },
         known=(
-            Known("paper: hard, tested on hard", (5000,), (98.80,), 0),
-            Known("paper: easy, tested on ultimate", (1000, 5000), (91.0, 97.21), 1),
+            PaperPoints("paper: hard, tested on hard", (5000,), (98.80,), 0),
+            PaperPoints("paper: easy, tested on ultimate", (1000, 5000), (91.0, 97.21), 1),
         ),
     )
 

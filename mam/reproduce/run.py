@@ -9,7 +9,7 @@ from mam.reproduce.cabc import CabcStudy
 from mam.reproduce.experiment import NONE, Experiment
 from mam.reproduce.objects import ObjectsStudy
 from mam.reproduce.pathfinder import PathfinderStudy
-from mam.reproduce.steps import Step, Store
+from mam.reproduce.steps import Step, StepFolder
 
 STUDIES: dict[str, type[Experiment]] = {
     "pathfinder": PathfinderStudy,
@@ -49,7 +49,7 @@ def _page_of(folder: Path) -> Path:
 
 
 def run_steps(
-    store: Store,
+    store: StepFolder,
     steps: list[Step],
     tell: Tell = lambda title, share: None,
     notice: Notice = lambda text: None,

@@ -49,11 +49,11 @@ class Record(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Store:
+class StepFolder:
     """A folder of finished steps. A step is done when its record, a JSON file, is there.
 
     >>> import tempfile
-    >>> store = Store(Path(tempfile.mkdtemp()))
+    >>> store = StepFolder(Path(tempfile.mkdtemp()))
     >>> for seed in (1, 1, 2):
     ...     step = Step("add", {"seed": seed}, lambda path, advance: print("adding") or 1 + seed)
     ...     print(store.run(step).result)

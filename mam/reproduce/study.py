@@ -10,9 +10,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from mam.data import AnyRow, recipe
+from mam.reproduce.data_sets import DataSet, generated_set, given_set
 from mam.reproduce.experiment import Experiment, with_needs
-from mam.reproduce.sets import DataSet, generated_set, given_set
-from mam.reproduce.steps import Step, Store, Work, distinct
+from mam.reproduce.steps import Step, StepFolder, Work, distinct
 from mam.show.page import figure, figures, paragraph, picture
 from mam.show.sheet import row_panels
 from mam.tasks.report import Advance
@@ -37,7 +37,7 @@ class Scale:
     sparsifications: int = 1  # of an image, where pairs of parts are counted
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """A curve of the sample-efficiency chart."""
 
     learn: str  # the level learned on
@@ -45,7 +45,7 @@ class Line(NamedTuple):
     method: str = ""  # other than the experiment's own
 
 
-class Known(NamedTuple):
+class PaperPoints(NamedTuple):
     """Points of the chart that the paper gives in numbers."""
 
     name: str
@@ -54,7 +54,7 @@ class Known(NamedTuple):
     line: int | None = None  # number of the line they belong beside
 
 
-class Shown(NamedTuple):
+class ShownRow(NamedTuple):
     """A row whose answer is drawn."""
 
     number: int
@@ -71,7 +71,7 @@ class Published:
     images: int  # that its model was learned from
     ours: Mapping[str, tuple[float, ...]]  # its model: level learned on -> levels tested on
     rivals: Mapping[str, tuple[float, ...]]
-    known: tuple[Known, ...]
+    known: tuple[PaperPoints, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +89,12 @@ class Study(Experiment):
     learn_on: ClassVar[tuple[str, ...]]
     test_on: ClassVar[tuple[str, ...]]
     decoded: ClassVar[tuple[str, ...]]  # levels whose answers are drawn
-    lines: ClassVar[tuple[Line, ...]]
+    lines: ClassVar[tuple[ChartLine, ...]]
     scales: ClassVar[Mapping[str, Scale]]
     published: ClassVar[Published]
 
     @classmethod
-    def prepared(cls, store: Store, size: Scale, name: str, data: Path | None) -> "Study":
+    def prepared(cls, store: StepFolder, size: Scale, name: str, data: Path | None) -> "Study":
         """The experiment of a given size, with its data sets."""
         most = size.runs * max(size.counts, default=0)
         curves = {line.learn for line in cls.lines}
@@ -152,7 +152,7 @@ class Study(Experiment):
             for tested in reversed(self.test_on)
         }
 
-    def curve(self, line: Line) -> dict[int, list[Step]]:
+    def curve(self, line: ChartLine) -> dict[int, list[Step]]:
         """The evaluations of a curve: images learned from -> a step for each run."""
         source = self.train[line.learn]
         return {
@@ -196,7 +196,7 @@ class Study(Experiment):
         }
         return Step("pictures of answers", settings, work, needs=needs)
 
-    def draw_answers(self, draw: Callable[[list[Shown]], str]) -> str:
+    def draw_answers(self, draw: Callable[[list[ShownRow]], str]) -> str:
         """Draw some right and some wrong answers of every level."""
         html = []
         for level in self.decoded:
@@ -204,7 +204,7 @@ class Study(Experiment):
             right, wrong = some_rows(report, self.scale.pictures)
             rows = self.test[level].read(right + wrong)
             shown = [
-                Shown(number, row, "good: Right:" if number in right else "bad: Wrong:")
+                ShownRow(number, row, "good: Right:" if number in right else "bad: Wrong:")
                 for number, row in zip(right + wrong, rows, strict=True)
             ]
             said = f"{len(report['errors'])} of {report['n']} answers are wrong."
@@ -215,7 +215,7 @@ class Study(Experiment):
         """Per cent of the rows that an evaluation answered right."""
         return 100 * self.store.result(step)["accuracy"]
 
-    def points(self, line: Line) -> list[tuple[int, float, float]]:
+    def points(self, line: ChartLine) -> list[tuple[int, float, float]]:
         """A curve as images learned from, mean accuracy and its standard deviation, per cent."""
         found = []
         for count, steps in self.curve(line).items():

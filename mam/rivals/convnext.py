@@ -19,7 +19,7 @@ def _over_channels(function: Any, maps: Float[Array, "inward rows cols"]) -> Arr
     return places(maps)
 
 
-class Block(eqx.Module):
+class ConvNextBlock(eqx.Module):
     """Depthwise convolution, norm, two layers over the channels; added to its input."""
 
     spread: eqx.nn.Conv2d
@@ -29,7 +29,7 @@ class Block(eqx.Module):
     scale: Float[Array, "channels 1 1"]
 
     @classmethod
-    def of(cls, key: PRNGKeyArray, channels: int) -> "Block":
+    def of(cls, key: PRNGKeyArray, channels: int) -> "ConvNextBlock":
         """A random block."""
         one, two, three = jax.random.split(key, 3)
         return cls(
@@ -56,7 +56,7 @@ class Stage(eqx.Module):
 
     norm: eqx.nn.LayerNorm | None  # of what is reduced; the images themselves have none
     reduce: eqx.nn.Conv2d
-    blocks: tuple[Block, ...]
+    blocks: tuple[ConvNextBlock, ...]
 
     def __call__(self, maps: Float[Array, "inward rows cols"]) -> Array:
         """The maps of one image."""
@@ -83,7 +83,7 @@ class ConvNext(eqx.Module):
             inward, factor = (_WIDTHS[number - 1], 2) if number else (1, 4)
             reduce = eqx.nn.Conv2d(inward, width, factor, factor, key=first)
             norm = eqx.nn.LayerNorm(inward) if number else None
-            stages.append(Stage(norm, reduce, tuple(Block.of(k, width) for k in rest)))
+            stages.append(Stage(norm, reduce, tuple(ConvNextBlock.of(k, width) for k in rest)))
         return cls(
             tuple(stages), eqx.nn.LayerNorm(_WIDTHS[-1]), eqx.nn.Linear(_WIDTHS[-1], 1, key=head)
         )

@@ -24,7 +24,7 @@ from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.finder import Match, ObjectFinder
 from mam.vision.elastic.letters.letter_learning import learn_bank
-from mam.vision.elastic.letters.letter_search import Found
+from mam.vision.elastic.letters.letter_search import LetterCandidates
 from mam.vision.images.binary import as_states
 
 SIDE = 256  # px to which images are reduced (paper, "Efficient inference")
@@ -54,7 +54,7 @@ MARKERS = MarkerConfig()
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class CabcAnswer:
     """What was decided about an image."""
 
     label: int  # 1: same letter
@@ -147,7 +147,7 @@ def predict(
     finder: ObjectFinder,
     names: Sequence[str] | None = None,
     config: MarkerConfig = MARKERS,
-) -> list[Answer | ValueError]:
+) -> list[CabcAnswer | ValueError]:
     """Answer for each image; an image that cannot be read gives its error instead."""
     names = names or [f"image {number}" for number in range(len(images))]
     size = batch_size()
@@ -163,7 +163,7 @@ def predict(
 
 def _predict(
     images: Sequence[np.ndarray], finder: ObjectFinder, names: Sequence[str], config: MarkerConfig
-) -> list[Answer | ValueError]:
+) -> list[CabcAnswer | ValueError]:
     """Answer for one batch of images."""
     read: list[tuple[np.ndarray, np.ndarray] | ValueError] = []
     for image, name in zip(images, names, strict=True):
@@ -197,8 +197,12 @@ def evaluate(
 
 
 def _decide(
-    found: Found, state: np.ndarray, markers: np.ndarray, finder: ObjectFinder, config: MarkerConfig
-) -> Answer:
+    found: LetterCandidates,
+    state: np.ndarray,
+    markers: np.ndarray,
+    finder: ObjectFinder,
+    config: MarkerConfig,
+) -> CabcAnswer:
     """Weigh all pairs of candidates."""
     apart = _distances(found, markers)
     one, two = np.triu_indices(len(apart), 1)
@@ -215,12 +219,16 @@ def _decide(
     label = int(odds > 0)
     best = int(np.where(same == bool(label), score, -np.inf).argmax())
     pair = int(one[best]), int(two[best])
-    return Answer(label, odds, markers, lambda: _matches(finder, found, state, pair))
+    return CabcAnswer(label, odds, markers, lambda: _matches(finder, found, state, pair))
 
 
 def _decide_as_paper(
-    found: Found, state: np.ndarray, markers: np.ndarray, finder: ObjectFinder, config: MarkerConfig
-) -> Answer:
+    found: LetterCandidates,
+    state: np.ndarray,
+    markers: np.ndarray,
+    finder: ObjectFinder,
+    config: MarkerConfig,
+) -> CabcAnswer:
     """The best pair; a marker goes to the letter with the larger overlap, else to the nearer."""
     one, two = (int(n) for n in np.unravel_index(int(found.pair.argmax()), found.pair.shape))
     letters = _matches(finder, found, state, (one, two))
@@ -231,11 +239,11 @@ def _decide_as_paper(
         away = [float(np.hypot(*(letter.vertices - marker).T).min()) for letter in letters]
         owner.append(int(np.argmax(overlap)) if max(overlap) else int(np.argmin(away)))
     same = owner[0] == owner[1]
-    return Answer(int(same), np.inf if same else -np.inf, markers, lambda: letters)
+    return CabcAnswer(int(same), np.inf if same else -np.inf, markers, lambda: letters)
 
 
 def _matches(
-    finder: ObjectFinder, found: Found, state: np.ndarray, pair: tuple[int, int]
+    finder: ObjectFinder, found: LetterCandidates, state: np.ndarray, pair: tuple[int, int]
 ) -> tuple[Match, Match]:
     first, second = finder.matches(found, state, 2, list(pair))
     return first, second
@@ -247,7 +255,7 @@ def _distance_from(marker: Float[np.ndarray, "2"]) -> Float[np.ndarray, "side si
     return np.hypot(along[:, None] - marker[0], along - marker[1])
 
 
-def _distances(found: Found, markers: np.ndarray) -> Float[np.ndarray, "candidates 2"]:
+def _distances(found: LetterCandidates, markers: np.ndarray) -> Float[np.ndarray, "candidates 2"]:
     """From each candidate's nearest vertex to each marker."""
     away = np.linalg.norm(found.place[:, :, None] - markers, axis=-1)
     return np.where(found.there[..., None], away, np.inf).min(1)

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from mam.data import CabcRow
-from mam.tasks.cabc import Answer, letter_masks, predict, read_image
+from mam.tasks.cabc import CabcAnswer, letter_masks, predict, read_image
 from mam.tasks.report import Advance
 from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.letters.finder import ObjectFinder
@@ -99,7 +99,7 @@ def overlaps_of(row: CabcRow, finder: ObjectFinder, name: str) -> Overlaps:
     """Compare the candidates of every stage with the true letters."""
     letters = np.stack(letter_masks(row))
     [answer] = predict([row.image], finder, [name])
-    if not isinstance(answer, Answer):
+    if not isinstance(answer, CabcAnswer):
         raise answer
     state, _ = read_image(row.image, name)
     [kept] = finder.search([state])

@@ -23,7 +23,7 @@ _ENOUGH = 0.5  # IoU below which a row counts as an error
 
 
 @dataclass(frozen=True)
-class Choice:
+class RowChoice:
     """Which rows of a data set count."""
 
     split: str = "all"  # or "train", "test": the paper's choice of scenes and frames
@@ -36,10 +36,10 @@ class Choice:
             raise ValueError(f"split is one of {', '.join(SPLITS)}, not {self.split!r}")
 
 
-ALL = Choice()
+ALL = RowChoice()
 
 
-def object_rows(source: str, choice: Choice = ALL) -> Iterator[AnyRow]:
+def object_rows(source: str, choice: RowChoice = ALL) -> Iterator[AnyRow]:
     """The rows that count. Nothing but the sizes of masks is kept between two looks at them."""
     if choice.split == "all":
         yield from islice(_read(source, choice.depth), choice.limit)
@@ -60,7 +60,9 @@ def _read(source: str, depth: bool) -> Iterator[AnyRow]:
     return rows_of(source)
 
 
-def _wanted(sizes: dict[tuple[str, str], list[tuple[int, int]]], choice: Choice) -> frozenset[int]:
+def _wanted(
+    sizes: dict[tuple[str, str], list[tuple[int, int]]], choice: RowChoice
+) -> frozenset[int]:
     """The frames with the largest masks of the scenes of a split."""
     chosen: list[int] = []
     for name in sorted({name for name, _ in sizes}):
@@ -134,7 +136,7 @@ class _Tally:
 def evaluate(
     source: str,
     detector: ObjectDetector,
-    choice: Choice = ALL,
+    choice: RowChoice = ALL,
     name: str | None = None,
     advance: Advance = lambda count: None,
 ) -> Report:
@@ -165,7 +167,7 @@ def evaluate(
 def leave_out(
     source: str,
     make: Callable[[], ObjectDetector],
-    choice: Choice = ALL,
+    choice: RowChoice = ALL,
     advance: Advance = lambda count: None,
 ) -> Report:
     """Learn each object on all frames but one, find it in that one; for every frame."""

@@ -12,7 +12,7 @@ from mam.cli import app
 from mam.data import encode_png
 from mam.vision.elastic.letters import finder as finders
 from mam.vision.elastic.letters.letter_forward import ForwardConfig
-from mam.vision.elastic.letters.letter_search import SearchConfig
+from mam.vision.elastic.letters.letter_search import LetterSearchConfig
 from mam.vision.elastic.variants import VariantConfig
 
 
@@ -21,7 +21,7 @@ def run(*arguments: object):
 
 
 def test_learn_find_evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = SearchConfig(
+    small = LetterSearchConfig(
         window=9,
         rounds=(),
         kept=6,

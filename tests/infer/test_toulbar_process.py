@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from mam.infer import enumerate_exactly
-from mam.infer.toulbar import Answer, network_of, process, solve_in_process, solve_many
+from mam.infer.toulbar import ToulbarAnswer, network_of, process, solve_in_process, solve_many
 from mam.infer.toulbar.costs import Costs
 from tests.models.graphs import factor_scores
 from tests.oracles import random_models
@@ -47,7 +47,7 @@ def true_score(values: np.ndarray) -> float:
     return float(pairs + evidence[np.arange(len(values)), values].sum())
 
 
-def check_incomplete(answer: Answer) -> None:
+def check_incomplete(answer: ToulbarAnswer) -> None:
     assert not answer.proved and answer.values is not None
     score = true_score(answer.values)
     assert score == pytest.approx(answer.score, abs=1e-9)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mam.commands.reproduce import Experiment, ScaleName
+from mam.commands.reproduce import ExperimentName, ScaleName
 from mam.reproduce.cabc import CabcStudy
 from mam.reproduce.challenge import Challenge
 from mam.reproduce.pathfinder import PathfinderStudy
@@ -12,7 +12,7 @@ from mam.reproduce.run import STUDIES, prepare
 
 
 def test_the_command_offers_what_there_is() -> None:
-    assert set(Experiment) == set(STUDIES)
+    assert set(ExperimentName) == set(STUDIES)
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mam.reproduce.run import run_steps
-from mam.reproduce.steps import Step, Store, distinct
+from mam.reproduce.steps import Step, StepFolder, distinct
 
 SETTINGS = st.dictionaries(
     st.sampled_from("abc"), st.integers(0, 2) | st.sampled_from(["x", "y"]), max_size=3
@@ -31,7 +31,7 @@ def step(settings: dict[str, Any], done: list, result: Any = None, suffix: str =
 def test_each_settings_are_worked_on_once(several: list[dict[str, Any]]) -> None:
     done: list = []
     with TemporaryDirectory() as folder:
-        store = Store(Path(folder))
+        store = StepFolder(Path(folder))
         for settings in several:
             assert store.run(step(settings, done)).result == settings
         run_steps(store, [step(settings, done) for settings in several])
@@ -51,7 +51,7 @@ def test_another_version_does_not_use_what_this_one_left(monkeypatch: pytest.Mon
 
 
 def test_a_step_that_fails_is_done_again(tmp_path: Path) -> None:
-    store, done = Store(tmp_path), []
+    store, done = StepFolder(tmp_path), []
 
     def fail(path: Path, advance: Any) -> Any:
         path.write_text("half a model")
@@ -66,7 +66,7 @@ def test_a_step_that_fails_is_done_again(tmp_path: Path) -> None:
 
 
 def test_a_step_whose_file_is_gone_is_done_again(tmp_path: Path) -> None:
-    store, done = Store(tmp_path), []
+    store, done = StepFolder(tmp_path), []
     mine = step({}, done, suffix=".safetensors")
     store.run(mine)
     store.file(mine).unlink()
@@ -77,11 +77,11 @@ def test_a_step_whose_file_is_gone_is_done_again(tmp_path: Path) -> None:
 
 def test_a_result_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="'a step' is not done yet"):
-        Store(tmp_path).result(step({}, []))
+        StepFolder(tmp_path).result(step({}, []))
 
 
 def test_the_share_told_rises_from_0_to_1_over_what_is_left(tmp_path: Path) -> None:
-    store, told = Store(tmp_path), []
+    store, told = StepFolder(tmp_path), []
 
     def work(path: Path, advance: Any) -> int:
         for _ in range(5):  # more than it promised: the share stays below the next step's
@@ -99,7 +99,7 @@ def test_the_share_told_rises_from_0_to_1_over_what_is_left(tmp_path: Path) -> N
     "text", ["", '{"result": 1, "sec', "\x00\xff", "[1]", "null", '{"result": 1}', '{"seconds": 1}']
 )
 def test_a_damaged_record_is_made_again_and_named(tmp_path: Path, text: str) -> None:
-    store, done, told = Store(tmp_path), [], []
+    store, done, told = StepFolder(tmp_path), [], []
     mine = step({"a": 1}, done)
     store.run(mine)
     assert store.damaged(mine) is None

@@ -15,9 +15,9 @@ from mam.cli import app
 from mam.data import StoreConfig, recipe, write_dataset
 from mam.reproduce import run
 from mam.reproduce.challenge import Challenge
-from mam.reproduce.sets import DataSet
+from mam.reproduce.data_sets import DataSet
 from mam.reproduce.steps import Step
-from mam.reproduce.study import Known, Line, Published, Scale
+from mam.reproduce.study import ChartLine, PaperPoints, Published, Scale
 from mam.tasks.report import Advance
 
 WORK: list[str] = []
@@ -32,7 +32,7 @@ class Counting(Challenge):
     learn_on: ClassVar[tuple[str, ...]] = ("easy",)
     test_on: ClassVar[tuple[str, ...]] = ("easy", "medium")
     decoded: ClassVar[tuple[str, ...]] = ()
-    lines: ClassVar[tuple[Line, ...]] = (Line("easy", "medium"),)
+    lines: ClassVar[tuple[ChartLine, ...]] = (ChartLine("easy", "medium"),)
     scales: ClassVar[Mapping[str, Scale]] = {
         "smoke": Scale(train=2, test=3, counts=(1, 2), runs=2, parts=0)
     }
@@ -42,7 +42,7 @@ class Counting(Challenge):
         images=5,
         ours={"easy": (70.0, 60.0)},
         rivals={"easy": (50.0, 40.0)},
-        known=(Known("paper", (5,), (60.0,)),),
+        known=(PaperPoints("paper", (5,), (60.0,)),),
     )
 
     def learn(self, level: str, count: int, run: int, method: str = "") -> Step:

@@ -10,7 +10,7 @@ from mam.tasks import cabc
 from mam.vision.elastic.letters import finder as finders
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_forward import ForwardConfig
-from mam.vision.elastic.letters.letter_search import Round, SearchConfig
+from mam.vision.elastic.letters.letter_search import LetterSearchConfig, RefitRound
 from mam.vision.elastic.variants import VariantConfig
 
 ROWS = 3
@@ -19,9 +19,9 @@ RECIPE = recipe("cabc", "easy", 5)
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    small = SearchConfig(
+    small = LetterSearchConfig(
         window=15,
-        rounds=(Round(6, 9, 1),),
+        rounds=(RefitRound(6, 9, 1),),
         kept=6,
         forward=ForwardConfig(each_group=1, more=4),
         variants=VariantConfig(count=0),
@@ -41,7 +41,7 @@ def finder(rows: list[CabcRow]) -> ObjectFinder:
 
 def test_letters_that_were_learned_are_found(rows: list[CabcRow], finder: ObjectFinder) -> None:
     for row, answer in zip(rows, cabc.predict([row.image for row in rows], finder), strict=True):
-        assert isinstance(answer, cabc.Answer)
+        assert isinstance(answer, cabc.CabcAnswer)
         assert answer.label == row.label == int(answer.log_odds > 0)
         found = sorted(letter.category for letter in answer.letters)
         assert found == sorted(row.categories.tolist())
@@ -62,7 +62,7 @@ def test_bad_rows_are_skipped_and_the_others_answered(
     answers = cabc.predict([bare, good, third, lost], finder, ["a", "b", "c", "d"])
     messages = [str(answer) for answer in answers]
     assert "a: 0 of 2 ring markers found" in messages[0]
-    assert isinstance(answers[1], cabc.Answer)
+    assert isinstance(answers[1], cabc.CabcAnswer)
     assert "c: three ring markers" in messages[2]
     assert "d: the marker at" in messages[3] and "on no letter" in messages[3]
 
@@ -84,9 +84,9 @@ def test_evaluate_counts(tmp_path: Path, finder: ObjectFinder) -> None:
 def test_the_papers_preset_answers_with_the_best_pair(
     rows: list[CabcRow], finder: ObjectFinder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    paper = SearchConfig.paper()
+    paper = LetterSearchConfig.paper()
     assert paper.kept == 140 and paper.window == 25 and paper.pairs.multiple == 0.33
-    small = SearchConfig(
+    small = LetterSearchConfig(
         window=15,
         rounds=(),
         kept=12,
@@ -96,7 +96,7 @@ def test_the_papers_preset_answers_with_the_best_pair(
     monkeypatch.setitem(finders.PRESETS, "paper", lambda: small)
     asked = ObjectFinder.of(finder.bank_, preset="paper")
     [answer] = cabc.predict([rows[1].image], asked)
-    assert isinstance(answer, cabc.Answer)
+    assert isinstance(answer, cabc.CabcAnswer)
     assert np.isinf(answer.log_odds) and answer.label == int(answer.log_odds > 0)
 
 

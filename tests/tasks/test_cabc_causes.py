@@ -18,13 +18,13 @@ from mam.vision.elastic.letters import finder as finders
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_forward import ForwardConfig
 from mam.vision.elastic.letters.letter_pairs import PairConfig
-from mam.vision.elastic.letters.letter_search import Round, SearchConfig
+from mam.vision.elastic.letters.letter_search import LetterSearchConfig, RefitRound
 from mam.vision.elastic.variants import VariantConfig
 
 RECIPE = recipe("cabc", "easy", 5)
-SMALL = SearchConfig(
+SMALL = LetterSearchConfig(
     window=9,
-    rounds=(Round(6, 9, 1),),
+    rounds=(RefitRound(6, 9, 1),),
     kept=6,
     forward=ForwardConfig(each_group=2, more=2),
     variants=VariantConfig(count=0),
@@ -74,8 +74,10 @@ def bank(row: CabcRow) -> Bank:
 
 
 @pytest.fixture
-def finder_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Bank, SearchConfig], ObjectFinder]:
-    def make(bank: Bank, config: SearchConfig) -> ObjectFinder:
+def finder_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[Bank, LetterSearchConfig], ObjectFinder]:
+    def make(bank: Bank, config: LetterSearchConfig) -> ObjectFinder:
         monkeypatch.setitem(finders.PRESETS, "best", lambda: config)
         return ObjectFinder.of(bank)
 
@@ -89,8 +91,8 @@ def test_rows_whose_cause_is_made(
     """A search that works, but for one stage."""
     config = {
         Cause.forward: SMALL,
-        Cause.matching: replace(SMALL, rounds=(Round(3, 9, 1),), kept=3, pairs=UPSIDE_DOWN),
-        Cause.pair: replace(SMALL, rounds=(Round(99, 9, 1),), kept=99, pairs=UPSIDE_DOWN),
+        Cause.matching: replace(SMALL, rounds=(RefitRound(3, 9, 1),), kept=3, pairs=UPSIDE_DOWN),
+        Cause.pair: replace(SMALL, rounds=(RefitRound(99, 9, 1),), kept=99, pairs=UPSIDE_DOWN),
         Cause.markers: SMALL,
     }[cause]
     # Graphs of the other row know nothing of this one's letters.
@@ -107,7 +109,7 @@ def test_overlaps_are_those_of_the_pixels(row: CabcRow, bank: Bank, finder_of: C
     finder = finder_of(bank, SMALL)
     overlaps = overlaps_of(row, finder, "row 0")
     [answer] = cabc.predict([row.image], finder)
-    assert isinstance(answer, cabc.Answer)
+    assert isinstance(answer, cabc.CabcAnswer)
     for match, found in zip(answer.letters, overlaps.chosen, strict=True):
         for letter, share in zip(cabc.letter_masks(row), found, strict=True):
             both, any_ = (match.pixels & letter).sum(), (match.pixels | letter).sum()

@@ -15,7 +15,7 @@ _BOUND = re.compile(r"(?:bounds|gap): \[([^,\s]+),|[Dd]ual bound: (\S+)")
 
 
 @dataclass(frozen=True)
-class Answer:
+class ToulbarAnswer:
     """The best assignment of a network that was found, and what is proved about it.
 
     ``score`` is that of the values, and ``bound`` is exceeded by no score. toulbar2 counts in whole
@@ -35,12 +35,12 @@ class Answer:
         return self.proved and self.values is None
 
     @classmethod
-    def none_possible(cls, seconds: float = 0.0) -> "Answer":
+    def none_possible(cls, seconds: float = 0.0) -> "ToulbarAnswer":
         """Say that a network has no possible assignment."""
         return cls(None, -math.inf, -math.inf, True, 0.0, seconds)
 
     @classmethod
-    def of(cls, costs: Costs, report: Mapping[str, Any], seconds: float) -> "Answer":
+    def of(cls, costs: Costs, report: Mapping[str, Any], seconds: float) -> "ToulbarAnswer":
         """Read a report of the worker: values, cost, bound, stopped."""
         if report["values"] is None and not report["stopped"]:
             return cls.none_possible(seconds)
@@ -57,12 +57,12 @@ class Answer:
         )
 
     @classmethod
-    def unknown(cls, costs: Costs, seconds: float = 0.0) -> "Answer":
+    def unknown(cls, costs: Costs, seconds: float = 0.0) -> "ToulbarAnswer":
         """Say of a network what is known without toulbar2."""
         return cls.told(costs, "", seconds)
 
     @classmethod
-    def told(cls, costs: Costs, said: str, seconds: float) -> "Answer":
+    def told(cls, costs: Costs, said: str, seconds: float) -> "ToulbarAnswer":
         """Read what toulbar2 printed until it was killed, the last line perhaps in part."""
         bounds = [float(a or b) for a, b in _BOUND.findall(said[: said.rfind("\n") + 1])]
         report = {"values": None, "cost": math.inf, "bound": max(bounds, default=0.0)}

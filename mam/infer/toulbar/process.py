@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from mam.factors.network import Network
-from mam.infer.toulbar.answer import Answer
+from mam.infer.toulbar.answer import ToulbarAnswer
 from mam.infer.toulbar.costs import Costs
 from mam.infer.toulbar.reports import Reports
 
@@ -37,7 +37,7 @@ def available() -> bool:
     return os.name == "posix" and importlib.util.find_spec("pytoulbar2") is not None
 
 
-def solve_in_process(network: Network, seconds: float | int = math.inf) -> Answer:
+def solve_in_process(network: Network, seconds: float | int = math.inf) -> ToulbarAnswer:
     """Solve a network with toulbar2 in another process that ends within ``seconds``.
 
     If the time is over before the proof is, the answer is the best assignment so far, if there is
@@ -46,7 +46,7 @@ def solve_in_process(network: Network, seconds: float | int = math.inf) -> Answe
     return solve_many([network], seconds)[0]
 
 
-def solve_many(networks: Sequence[Network], seconds: float | int = math.inf) -> list[Answer]:
+def solve_many(networks: Sequence[Network], seconds: float | int = math.inf) -> list[ToulbarAnswer]:
     """Solve independent networks one after another in a process that ends within ``seconds``.
 
     Small ones come first, and each may take an equal share of the time that is left: what an easy
@@ -61,7 +61,7 @@ def solve_many(networks: Sequence[Network], seconds: float | int = math.inf) -> 
     order = sorted(costs, key=lambda i: len(costs[i].arrays["costs"]))
     found = _all([costs[i] for i in order], end)
     answers = dict(zip(order, found, strict=True))
-    return [answers.get(i) or Answer.none_possible() for i in range(len(networks))]
+    return [answers.get(i) or ToulbarAnswer.none_possible() for i in range(len(networks))]
 
 
 def check_installed() -> None:
@@ -70,9 +70,9 @@ def check_installed() -> None:
         raise ValueError("pytoulbar2 is not installed: pip install markov-attention[interchange]")
 
 
-def _all(costs: list[Costs], end: float) -> list[Answer]:
+def _all(costs: list[Costs], end: float) -> list[ToulbarAnswer]:
     """Ask workers about all networks until ``end``, by ``time.monotonic``."""
-    answers: list[Answer] = []
+    answers: list[ToulbarAnswer] = []
     while len(answers) < len(costs) and time.monotonic() < end:
         rest = costs[len(answers) :]
         found, failed = _run(rest, end, _ELIMINATE)
@@ -80,12 +80,12 @@ def _all(costs: list[Costs], end: float) -> list[Answer]:
             begin = time.monotonic()
             again, failed = _run(rest[len(found) :][:1], begin + _share(end - begin, 2), _SAFELY)
             seconds = time.monotonic() - begin
-            found += [Answer.unknown(rest[len(found)], seconds)] if failed else again
+            found += [ToulbarAnswer.unknown(rest[len(found)], seconds)] if failed else again
         answers += found
-    return answers + [Answer.unknown(own) for own in costs[len(answers) :]]
+    return answers + [ToulbarAnswer.unknown(own) for own in costs[len(answers) :]]
 
 
-def _run(costs: list[Costs], end: float, eliminate: int) -> tuple[list[Answer], bool]:
+def _run(costs: list[Costs], end: float, eliminate: int) -> tuple[list[ToulbarAnswer], bool]:
     """Ask one worker until it fails or does not stop; say whether it failed.
 
     The last answer is about the network that it did not stop at; there is none about the one at
@@ -102,13 +102,15 @@ def _run(costs: list[Costs], end: float, eliminate: int) -> tuple[list[Answer], 
         text = said.read().decode(errors="replace")
     _check(process.returncode, text)
     if not failed and len(answers) < len(costs):
-        answers.append(Answer.told(costs[len(answers)], text, time.monotonic() - begin))
+        answers.append(ToulbarAnswer.told(costs[len(answers)], text, time.monotonic() - begin))
     return answers, failed
 
 
-def _ask(reports: Reports, costs: list[Costs], end: float) -> tuple[list[Answer], float, bool]:
+def _ask(
+    reports: Reports, costs: list[Costs], end: float
+) -> tuple[list[ToulbarAnswer], float, bool]:
     """Return the answers up to the first that does not come, when that was begun, and a failure."""
-    answers: list[Answer] = []
+    answers: list[ToulbarAnswer] = []
     begin = time.monotonic()
     for own in costs:
         share = _share(end - begin, len(costs) - len(answers))
@@ -116,7 +118,7 @@ def _ask(reports: Reports, costs: list[Costs], end: float) -> tuple[list[Answer]
         report = _report(reports, begin + share - notice, begin + share)
         if report is None:
             break
-        answer = Answer.of(own, report, time.monotonic() - begin)
+        answer = ToulbarAnswer.of(own, report, time.monotonic() - begin)
         if answer.values is not None and _contradicts(own, answer, report):
             return answers, begin, True
         answers.append(answer)
@@ -128,7 +130,7 @@ def _ask(reports: Reports, costs: list[Costs], end: float) -> tuple[list[Answer]
     return answers, begin, reports.ended and len(answers) < len(costs)
 
 
-def _contradicts(costs: Costs, answer: Answer, report: dict) -> bool:
+def _contradicts(costs: Costs, answer: ToulbarAnswer, report: dict) -> bool:
     """Whether the values have not the cost that toulbar2 says they have."""
     return not abs(answer.score - costs.score(report["cost"])) <= costs.resolution
 

@@ -21,7 +21,7 @@ def read_uai_evidence(path: str | PathLike, model: UaiModel | None = None) -> di
     if not len(numbers):
         raise ValueError(f"{place} is empty; without evidence it should hold a single 0")
     start = _first_pair(numbers)
-    pairs = numbers.whole(start, len(numbers) - start, "evidence").reshape(-1, 2)
+    pairs = numbers.whole_numbers(start, len(numbers) - start, "evidence").reshape(-1, 2)
     observed: dict[int, int] = {}
     for i, (variable, state) in enumerate(pairs.tolist()):
         if variable in observed:
@@ -45,7 +45,7 @@ def _first_pair(numbers: Numbers) -> int:
         return 1
     if first == 1 and length % 2 == 0 and length == 2 + 2 * numbers.values[1]:
         return 2
-    count = int(numbers.whole(0, 1, "the number of observed variables")[0])
+    count = int(numbers.whole_numbers(0, 1, "the number of observed variables")[0])
     if _samples(numbers) == count:
         raise numbers.error(0, f"the file holds {count} samples of evidence; keep one of them")
     at = 1 if count == 1 and length % 2 == 0 else 0

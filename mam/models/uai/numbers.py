@@ -42,7 +42,7 @@ class Numbers:
         """Return an error that names file and line."""
         return ValueError(f"{self.path}, line {self.line(index)}: {what}")
 
-    def whole(self, start: int, count: int, what: str) -> np.ndarray:
+    def whole_numbers(self, start: int, count: int, what: str) -> np.ndarray:
         """Return ``count`` whole numbers from ``start`` on, refusing what is missing or broken."""
         if start + count > len(self):
             raise self.error(
@@ -59,7 +59,7 @@ class Numbers:
 
     def count(self, index: int, what: str) -> int:
         """Return an announced number of things, each of which takes at least one number."""
-        announced = int(self.whole(index, 1, f"the number of {what}")[0])
+        announced = int(self.whole_numbers(index, 1, f"the number of {what}")[0])
         left = len(self) - index - 1
         if announced < 0:
             raise self.error(index, f"the number of {what} cannot be negative: {announced}")

@@ -42,7 +42,7 @@ def _read_states(numbers: Numbers) -> tuple[np.ndarray, int]:
     if not len(numbers):
         raise ValueError(f"{numbers.path}, line 1: the file ends after its first word")
     count = numbers.count(0, "variables")
-    states = numbers.whole(1, count, "the number of states of a variable")
+    states = numbers.whole_numbers(1, count, "the number of states of a variable")
     wrong = np.flatnonzero(states < 1)
     if wrong.size:
         at = int(wrong[0])

@@ -23,7 +23,7 @@ class Same(NamedTuple):
     proof: str | None = None  # how it is known that the grouping is the best one, or None
 
 
-class Attention(NamedTuple):
+class AttentionPair(NamedTuple):
     """Two strokes of which one continues the other."""
 
     first: int
@@ -73,10 +73,10 @@ class Grouped(ABC):
         return None if self.bound is None else max(self.bound - self.score, 0.0)
 
     @property
-    def attentions(self) -> list[Attention]:
+    def attentions(self) -> list[AttentionPair]:
         """Which strokes attend to which, with the margins."""
         both = zip(self.links.stroke[self.on].tolist(), self.belief[self.on], strict=True)
-        return [Attention(first, second, float(margin)) for (first, second), margin in both]
+        return [AttentionPair(first, second, float(margin)) for (first, second), margin in both]
 
     @cached_property
     def chains(self) -> list[Chain]:

@@ -35,7 +35,7 @@ class Trace:
     strand: Int[np.ndarray, " points"]  # on a bridge the nearer one
 
 
-class Cover(NamedTuple):
+class CurveCover(NamedTuple):
     """What one curve covers, and how much it costs to say that it owns a pixel."""
 
     curve: int
@@ -82,14 +82,14 @@ def mask_pixels(
     return masks[: trace.curve.max(initial=-1) + 1]
 
 
-def _covers(mask: Bool[np.ndarray, "rows cols"], trace: Trace) -> Iterator[Cover]:
+def _covers(mask: Bool[np.ndarray, "rows cols"], trace: Trace) -> Iterator[CurveCover]:
     """What every curve covers, its seen stretches and its bridges one after another."""
     pixels, depth, top = np.argwhere(mask), _depths(mask, trace), trace.bridge < 0
     for curve in range(trace.curve.max(initial=-1) + 1):
         for part in (top, ~top):
             here = (trace.curve == curve) & part
             near = _around(pixels, trace, here)
-            yield Cover(curve, near, _costs(pixels[near], trace, here, depth))
+            yield CurveCover(curve, near, _costs(pixels[near], trace, here, depth))
 
 
 def _around(

@@ -16,7 +16,7 @@ from mam.graph import PortWiring, Wiring
 from mam.infer.stages import Pass, Stages
 
 
-class Graphs(NamedTuple):
+class PlacedGraphs(NamedTuple):
     """Candidates: graphs placed on images."""
 
     image: Int[
@@ -29,12 +29,12 @@ class Graphs(NamedTuple):
     edge_count: Int[np.ndarray, " candidates"]
     type: Int[np.ndarray, "candidates vertices"]  # which of the image's score maps counts
 
-    def take(self, chosen: np.ndarray) -> "Graphs":
+    def take(self, chosen: np.ndarray) -> "PlacedGraphs":
         """Return some of the candidates."""
-        return Graphs(*(values[chosen] for values in self))
+        return PlacedGraphs(*(values[chosen] for values in self))
 
 
-def wired(graphs: Graphs, window: int) -> Wiring:
+def wired(graphs: PlacedGraphs, window: int) -> Wiring:
     """Wire all candidates; edges beyond a candidate's count lead nowhere."""
     candidates, vertices = graphs.there.shape
     edges = graphs.radius.shape[1]
@@ -80,7 +80,7 @@ def _slots(index: Int[Array, "candidates edges 2"], vertices: int) -> Array:
     return empty.at[place, mine].set(order, mode="drop")
 
 
-def stages_along(graphs: Graphs, back: Int[Array | np.ndarray, "candidates edges"]) -> Stages:
+def stages_along(graphs: PlacedGraphs, back: Int[Array | np.ndarray, "candidates edges"]) -> Stages:
     """Sweep along the edges as they are listed, and back in the given order."""
     candidates, edges = graphs.radius.shape
     number = jnp.arange(candidates, dtype=jnp.int32)

@@ -21,7 +21,7 @@ from jaxtyping import Array, Bool, Float, Int
 from mam.core.devices import spread
 from mam.infer.sweeps import Swept, sweep_wired
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.candidates import Graphs, stages_along, wired
+from mam.vision.elastic.candidates import PlacedGraphs, stages_along, wired
 
 # Candidates that run together: a core works best in its cache, an accelerator wants many.
 _BLOCK_ON_CPU = 32
@@ -48,11 +48,11 @@ def place_graphs(
     image: Int[np.ndarray, " candidates"],
     graph: Int[np.ndarray, " candidates"],
     corner: Int[np.ndarray, "candidates 2"],
-) -> Graphs:
+) -> PlacedGraphs:
     """Place graphs of the bank; ``corner`` is where the window of their anchor begins."""
     there = np.arange(bank.vertices.shape[1]) < bank.vertex_count[graph][:, None]
     kind = np.zeros(there.shape) if bank.type is None else bank.type[graph]
-    return Graphs(
+    return PlacedGraphs(
         image.astype(np.int32),
         bank.vertices[graph].astype(np.int32) + corner[:, None].astype(np.int32),
         there,
@@ -65,7 +65,7 @@ def place_graphs(
 
 def match(
     scores: Float[Array | np.ndarray, "images rows cols"],
-    graphs: Graphs,
+    graphs: PlacedGraphs,
     outside: float,
     window: int,
     sweeps: int,
@@ -76,7 +76,7 @@ def match(
     score, broken = np.zeros(count, np.float32), np.zeros(count, np.int64)
     exact = np.zeros(count, bool)
 
-    def work(block: tuple[np.ndarray, Graphs, np.ndarray]) -> None:
+    def work(block: tuple[np.ndarray, PlacedGraphs, np.ndarray]) -> None:
         members, padded, back = block
         padded, back = spread((padded, back))
         places, found = jax.device_get(_match(scores, padded, back, outside, window, sweeps))
@@ -91,7 +91,7 @@ def match(
     return Matched(place, score, broken, exact)
 
 
-def _blocks(graphs: Graphs) -> Iterator[tuple[np.ndarray, Graphs, np.ndarray]]:
+def _blocks(graphs: PlacedGraphs) -> Iterator[tuple[np.ndarray, PlacedGraphs, np.ndarray]]:
     """Candidates of similar size, padded to one of few shapes; edges in the order back."""
     size = _BLOCK_ON_CPU if jax.default_backend() == "cpu" else _BLOCK_ON_ACCELERATOR
     order = np.argsort(graphs.edge_count, kind="stable")
@@ -102,7 +102,7 @@ def _blocks(graphs: Graphs) -> Iterator[tuple[np.ndarray, Graphs, np.ndarray]]:
         edges = _rounded(int(part.edge_count.max(initial=1)), _EDGE_GRAIN)
         vertices = _rounded(int(part.there.sum(1).max(initial=1)), edges // 2)
         rooms = ((), (vertices, 2), (vertices,), (edges, 2), (edges,), (), (vertices,))
-        padded = Graphs(
+        padded = PlacedGraphs(
             *(_fitted(one, (size, *room)) for one, room in zip(part, rooms, strict=True))
         )
         real = np.arange(edges) < padded.edge_count[:, None]
@@ -125,7 +125,7 @@ def _fitted(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 @partial(jax.jit, static_argnames=("window", "sweeps"))
 def _match(
     scores: Float[Array, "images rows cols"],
-    graphs: Graphs,
+    graphs: PlacedGraphs,
     back: Int[Array, "candidates edges"],
     outside: Array | float,
     window: int,
@@ -141,7 +141,7 @@ def _match(
     return jnp.asarray(graphs.reference) + offset, found
 
 
-def _unary(scores: Array, graphs: Graphs, window: int, outside: Array | float) -> Array:
+def _unary(scores: Array, graphs: PlacedGraphs, window: int, outside: Array | float) -> Array:
     """The part score of every vertex at every place of its window."""
     rows, cols = scores.shape[1:]
     grid = jnp.arange(window, dtype=jnp.int32)

@@ -43,15 +43,15 @@ from jaxtyping import Bool, Float, Int
 from mam.factors import Or, PatternSet, Ragged
 from mam.graph import FactorGraph, GraphBuilder
 from mam.models import MarkovAttentionModel, PartKind, part_attention_model
-from mam.vision.elastic.match import Graphs
-from mam.vision.parts.candidates import Candidates
+from mam.vision.elastic.match import PlacedGraphs
+from mam.vision.parts.candidates import PartCandidates
 from mam.vision.parts.formal import covering
 from mam.vision.parts.masks import Parts
 
 ABSENT = -1000.0  # U(0, ..., 0) of the letter (paper)
 
 
-class Placed(NamedTuple):
+class PlacedLetter(NamedTuple):
     """One of the graphs, and where its vertices are."""
 
     graph: int
@@ -102,7 +102,7 @@ class LetterModel:
         row, column = np.tile(self.places.place, (self.copies, 1)).T
         none = np.zeros(len(row), np.int64)
         parts = Parts(mask[None])
-        pixels, parents = covering(Candidates(none, row, column, none), parts, self.shape)
+        pixels, parents = covering(PartCandidates(none, row, column, none), parts, self.shape)
         builder = GraphBuilder()
         for group in self.graph.variables:
             builder.variables(group.name, group.shape, group.states)
@@ -112,19 +112,19 @@ class LetterModel:
         model = MarkovAttentionModel(builder.build(), self.model.attention)
         return replace(self, model=model, pixels=pixels, parents=parents)
 
-    def letters(self, values: Int[np.ndarray, " variables"]) -> list[Placed | None]:
+    def letters(self, values: Int[np.ndarray, " variables"]) -> list[PlacedLetter | None]:
         """Read an assignment: the graph of each copy and its places, None where no letter is."""
         part = values[self.graph.ids("part")]
         count = len(self.places.graph)
-        found: list[Placed | None] = []
+        found: list[PlacedLetter | None] = []
         for copy in range(self.copies):
             on = np.flatnonzero(part[copy * count : (copy + 1) * count])
             there = part[self.copies * count + copy] and len(on)
             graph = int(self.places.graph[on[0]]) if there else -1
-            found.append(Placed(graph, self.places.place[on]) if there else None)
+            found.append(PlacedLetter(graph, self.places.place[on]) if there else None)
         return found
 
-    def assignment(self, letters: Sequence[Placed | None]) -> Int[np.ndarray, " variables"]:
+    def assignment(self, letters: Sequence[PlacedLetter | None]) -> Int[np.ndarray, " variables"]:
         """Write graphs with their places as an assignment; a broken edge makes it impossible."""
         if len(letters) != self.copies:
             raise ValueError(f"{len(letters)} letters for {self.copies} copies")
@@ -141,7 +141,7 @@ class LetterModel:
             values[self.graph.ids("pixel")[covered]] = 1
         return values
 
-    def _numbers(self, placed: Placed) -> np.ndarray:
+    def _numbers(self, placed: PlacedLetter) -> np.ndarray:
         """The part variables of a placed graph, in the first copy."""
         wanted = np.column_stack([np.arange(len(placed.place)), placed.place])
         known = np.column_stack([self.places.vertex, self.places.place])
@@ -154,7 +154,7 @@ class LetterModel:
 
 
 def letter_model(
-    graphs: Graphs,
+    graphs: PlacedGraphs,
     window: int,
     shape: tuple[int, int],
     copies: int = 1,
@@ -208,7 +208,7 @@ def letter_model(
 
 
 def _places(
-    graphs: Graphs, grid: Int[np.ndarray, "steps 2"], shape: tuple[int, int]
+    graphs: PlacedGraphs, grid: Int[np.ndarray, "steps 2"], shape: tuple[int, int]
 ) -> tuple[Places, Int[np.ndarray, "graphs vertices steps"]]:
     """The parts: vertices at places of their windows in the image; the number of each, or -1."""
     place = graphs.reference[:, :, None] + grid
@@ -219,7 +219,7 @@ def _places(
 
 
 def _lateral(
-    graphs: Graphs, grid: np.ndarray, number: np.ndarray
+    graphs: PlacedGraphs, grid: np.ndarray, number: np.ndarray
 ) -> tuple[
     Int[np.ndarray, "pairs 2"], Int[np.ndarray, "pairs 2"], Int[np.ndarray, "graphs vertices"]
 ]:

@@ -8,7 +8,7 @@ from there; what is not affine stays a deformation.
 import numpy as np
 from jaxtyping import Float
 
-from mam.vision.elastic.match import Graphs, Matched
+from mam.vision.elastic.match import Matched, PlacedGraphs
 
 # px: as if every vertex had this much spread that did not move. Keeps straight strokes from
 # collapsing sideways.
@@ -16,13 +16,13 @@ _INERTIA = 4.0
 
 
 def refitted(
-    graphs: Graphs,
+    graphs: PlacedGraphs,
     matched: Matched,
     weight: Float[np.ndarray, "candidates vertices"],
     before: int,
     window: int,
     factor: float,
-) -> Graphs:
+) -> PlacedGraphs:
     """Move the references of all candidates, and centre windows of another size on them."""
     reference = graphs.reference + before // 2
     centre, middle = (_mean(places, weight) for places in (reference, matched.place))

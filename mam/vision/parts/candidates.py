@@ -36,7 +36,7 @@ _NEAR = 2048
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
-class Candidates:
+class PartCandidates:
     """A list of placements, sorted by image, row, column and type; padded at the end."""
 
     image: Leaf  # (candidates,): number in the batch; past the end: padding
@@ -76,7 +76,7 @@ def find_candidates(
     parts: Parts,
     pruning: str,
     room: GrowingSizes,
-) -> Candidates:
+) -> PartCandidates:
     """List the placements that may be ON in a best explanation of each image.
 
     ``states`` are 1 (ON), -1 (OFF) or 0 (unknown), of images padded to one shape, ``sizes`` are
@@ -89,7 +89,7 @@ def find_candidates(
 class Pruned(NamedTuple):
     """A list of placements, and which and how many of them are worth a variable."""
 
-    found: Candidates
+    found: PartCandidates
     kept: Array  # (candidates,)
     count: int
 
@@ -199,16 +199,16 @@ def _spots(
 
 
 @partial(jax.jit, static_argnames="capacity")
-def _listed(spots: _Spots, worthy: Array, capacity: int) -> Candidates:
+def _listed(spots: _Spots, worthy: Array, capacity: int) -> PartCandidates:
     spot, kind = jnp.nonzero(worthy, size=capacity, fill_value=PAST)
     image, row, column = (take(v, spot, PAST) for v in (spots.image, spots.row, spots.column))
-    return Candidates(image, row, column, kind.astype(jnp.int32))
+    return PartCandidates(image, row, column, kind.astype(jnp.int32))
 
 
 @partial(jax.jit, static_argnames=("capacity", "by_set"))
 def _first_cut(
     spots: _Spots, worthy: Array, near: _Shapes, capacity: int, by_set: bool
-) -> tuple[Candidates, Array, Array]:
+) -> tuple[PartCandidates, Array, Array]:
     """List the worthy placements; tell which, and how many, no close neighbour can replace.
 
     Steps that share a size are compiled together: a new size then costs one compilation.
@@ -219,15 +219,15 @@ def _first_cut(
 
 @partial(jax.jit, static_argnames=("capacity", "by_set"))
 def _second_cut(
-    spots: _Spots, found: Candidates, kept: Array, shapes: _Shapes, capacity: int, by_set: bool
-) -> tuple[Candidates, Array, Array]:
+    spots: _Spots, found: PartCandidates, kept: Array, shapes: _Shapes, capacity: int, by_set: bool
+) -> tuple[PartCandidates, Array, Array]:
     """List those that are left; tell which, and how many, nothing within reach can replace."""
     found = shorten(found, kept, capacity)
     return found, *_undominated(spots, found, shapes, by_set)
 
 
 @partial(jax.jit, static_argnames="capacity")
-def shorten(found: Candidates, kept: Array, capacity: int) -> Candidates:
+def shorten(found: PartCandidates, kept: Array, capacity: int) -> PartCandidates:
     """Return the candidates that are kept, in arrays of the given size."""
     (which,) = jnp.nonzero(kept, size=capacity, fill_value=PAST)
     return jax.tree.map(lambda values: take(values, which, PAST), found)
@@ -235,7 +235,7 @@ def shorten(found: Candidates, kept: Array, capacity: int) -> Candidates:
 
 @partial(jax.jit, static_argnames="by_set")
 def _undominated(
-    spots: _Spots, found: Candidates, window: _Shapes, by_set: bool
+    spots: _Spots, found: PartCandidates, window: _Shapes, by_set: bool
 ) -> tuple[Bool[Array, " candidates"], Array]:
     """Tell which, and how many, candidates no other one within the window can replace."""
     kind = found.type

@@ -15,7 +15,7 @@ from jaxtyping import Int, Int8
 from mam.factors import AnyOf, Choice, Ragged
 from mam.graph import FactorGraph, GraphBuilder
 from mam.infer.twins import mixed
-from mam.vision.parts.candidates import Candidates
+from mam.vision.parts.candidates import PartCandidates
 from mam.vision.parts.masks import Noise, Parts
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -25,7 +25,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 class Cover:
     """Candidates on the host, sorted by image, row, column and type, and their pixels."""
 
-    candidates: Candidates
+    candidates: PartCandidates
     pixels: Int[np.ndarray, "candidates size"]  # numbered over all images; any where state is 0
     states: Int8[np.ndarray, "candidates size"]  # 1 ON, -1 OFF, 0 unknown, outside, or no pixel
     place: Int[np.ndarray, " candidates"]  # number of the position, over all images
@@ -39,12 +39,12 @@ class Cover:
         image, row, column, kind = (
             v[which] for v in (listed.image, listed.row, listed.column, listed.type)
         )
-        chosen = Candidates(image, row, column, kind)
+        chosen = PartCandidates(image, row, column, kind)
         return Cover(chosen, self.pixels[which], self.states[which], self.place[which])
 
 
 def cover_of(
-    candidates: Candidates, states: Sequence[Int8[np.ndarray, "_ _"]], parts: Parts
+    candidates: PartCandidates, states: Sequence[Int8[np.ndarray, "_ _"]], parts: Parts
 ) -> Cover:
     """Look up the pixels under the candidates of some images."""
     offsets = _pixel_lists(parts)[candidates.type]

@@ -1,4 +1,4 @@
-"""Which candidates explain the pixels best: every distinct piece of the images is solved once."""
+"""Which candidates explain the pixels best: every distinct island of the images is solved once."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from jaxtyping import Bool, Float
 from mam.core.growing import GrowingSizes
 from mam.infer import Options, solve
 from mam.vision.parts.cover import Cover, cover_graph
+from mam.vision.parts.islands import Islands, islands_of
 from mam.vision.parts.masks import Noise
-from mam.vision.parts.pieces import Pieces, pieces_of
 
-# Pieces up to 16 candidates are solved exactly, in about a millisecond.
+# Islands up to 16 candidates are solved exactly, in about a millisecond.
 LARGEST_TABLE = 1 << 16
-# Pieces that are remembered: some 100 MB. Images of one kind have far fewer.
+# Islands that are remembered: some 100 MB. Images of one kind have far fewer.
 _MOST_KNOWN = 100_000
 
 
@@ -22,13 +22,13 @@ class Explanation:
     """The chosen candidates, what leaving each one out costs, and whether that is proved."""
 
     chosen: Bool[np.ndarray, " candidates"]
-    # With the best of the others or, in pieces beyond the reach of listing, with all as they are.
+    # With the best of the others or, in islands beyond the reach of listing, with all as they are.
     margin: Float[np.ndarray, " candidates"]
     proved: Bool[np.ndarray, " candidates"]
 
 
 class Explainer:
-    """Explain one batch of images after another; pieces that were seen before are known.
+    """Explain one batch of images after another; islands that were seen before are known.
 
     ``sizes`` are those of arrays so far. Several threads may ask at once.
     """
@@ -38,20 +38,20 @@ class Explainer:
     ) -> None:
         self._model = noise, exclusive
         self._solver = options, sizes
-        # Answers by piece; they have no part in any other answer.
+        # Answers by island; they have no part in any other answer.
         self._known: dict[bytes, Explanation] = {}
 
     def explain(self, cover: Cover) -> Explanation:
         """Choose candidates."""
-        pieces = pieces_of(cover, self._model[1])
-        known = self._learn(cover, pieces)
-        found = [known[code] for code in pieces.codes]
+        islands = islands_of(cover, self._model[1])
+        known = self._learn(cover, islands)
+        found = [known[code] for code in islands.codes]
         start = np.cumsum([0, *(len(one.chosen) for one in found)])
-        length = np.diff(pieces.start)
-        within = np.arange(len(cover)) - np.repeat(pieces.start[:-1], length)
-        place = np.repeat(start[pieces.like], length) + within
+        length = np.diff(islands.start)
+        within = np.arange(len(cover)) - np.repeat(islands.start[:-1], length)
+        place = np.repeat(start[islands.like], length) + within
         back = np.empty(len(cover), np.int64)
-        back[pieces.order] = place
+        back[islands.order] = place
         return Explanation(
             *(
                 np.concatenate([np.zeros(0, kind), *(getattr(one, name) for one in found)])[back]
@@ -59,18 +59,18 @@ class Explainer:
             )
         )
 
-    def _learn(self, cover: Cover, pieces: Pieces) -> dict[bytes, Explanation]:
-        """Solve the pieces that are new; return the answers to all, and others."""
+    def _learn(self, cover: Cover, islands: Islands) -> dict[bytes, Explanation]:
+        """Solve the islands that are new; return the answers to all, and others."""
         known = self._known  # another thread may start it afresh meanwhile
         new = [
-            (code, pieces.members(int(piece)))
-            for code, piece in zip(pieces.codes, pieces.first, strict=True)
+            (code, islands.members(int(island)))
+            for code, island in zip(islands.codes, islands.first, strict=True)
             if code not in known
         ]
         if not new:
             return known
         if len(known) + len(new) > _MOST_KNOWN:
-            self._known = known = {code: known[code] for code in pieces.codes if code in known}
+            self._known = known = {code: known[code] for code in islands.codes if code in known}
         some = cover.take(np.concatenate([members for _, members in new]))
         graph, evidence = cover_graph(some, *self._model)
         options, sizes = self._solver

@@ -12,7 +12,7 @@ from mam.core.growing import GrowingSizes
 from mam.factors import Ragged
 from mam.graph import FactorGraph
 from mam.vision.images.binary import as_states, padded_batches
-from mam.vision.parts.candidates import Candidates, find_candidates
+from mam.vision.parts.candidates import PartCandidates, find_candidates
 from mam.vision.parts.cover import cover_graph, cover_of
 from mam.vision.parts.masks import Parts
 
@@ -21,12 +21,12 @@ from mam.vision.parts.masks import Parts
 class SparsifierModel:
     """A graph with the variables "part", its evidence, and what each of them is.
 
-    It is the graph that ``Sparsifier`` solves piece by piece: 0 is the score of no explanation.
+    It is the graph that ``Sparsifier`` solves island by island: 0 is the score of no explanation.
     """
 
     graph: FactorGraph
     evidence: dict[str, np.ndarray]
-    candidates: Candidates
+    candidates: PartCandidates
 
 
 def sparsifier_model(
@@ -47,7 +47,7 @@ def sparsifier_model(
     listed = find_candidates(canvas, sizes, parts, pruning, GrowingSizes())
     count = int(np.sum(np.asarray(listed.image) == 0))
     kind, row, column = (np.asarray(v)[:count] for v in (listed.type, listed.row, listed.column))
-    candidates = Candidates(np.zeros(count, np.int32), row, column, kind)
+    candidates = PartCandidates(np.zeros(count, np.int32), row, column, kind)
     graph, evidence = cover_graph(cover_of(candidates, [states], parts), parts.noise, exclusive)
     return SparsifierModel(graph, evidence, candidates)
 
@@ -109,7 +109,7 @@ def cover_program(model: SparsifierModel) -> CoverProgram:
 
 
 def covering(
-    candidates: Candidates, parts: Parts, shape: tuple[int, int]
+    candidates: PartCandidates, parts: Parts, shape: tuple[int, int]
 ) -> tuple[Int[np.ndarray, " covered"], Ragged]:
     """Numbers of the pixels that some candidate covers, and the candidates over each of them."""
     pixels, parents = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]

@@ -7,8 +7,8 @@ A set :math:`S` of placements has the score
 
 the log likelihood of the image against that of no placement at all (:math:`g_p` in
 ``mam.vision.parts.masks``). Its maximum is the best assignment of the noisy-OR model of the paper,
-"Symbol grounding with the sparsifier". The images are cut into pieces (``pieces.py``), and every
-distinct piece is a graph (``cover.py``) that ``mam.infer.solve`` answers.
+"Symbol grounding with the sparsifier". The images are cut into islands (``islands.py``), and every
+distinct island is a graph (``cover.py``) that ``mam.infer.solve`` answers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ from mam.core.growing import GrowingSizes
 from mam.core.programs import forget_old_programs
 from mam.infer import Options
 from mam.vision.images.binary import Images, as_binary, as_states, padded_batches
-from mam.vision.parts.candidates import PRUNING, Candidates, Pruned, prune
+from mam.vision.parts.candidates import PRUNING, PartCandidates, Pruned, prune
 from mam.vision.parts.cover import cover_of
 from mam.vision.parts.explain import LARGEST_TABLE, Explainer
 from mam.vision.parts.formal import cover_program, sparsifier_model
@@ -37,7 +37,7 @@ from mam.vision.parts.placements import Placements, draw_placements, placements_
 
 # Images a device works on at once: an accelerator wants many, a core works best in its cache.
 _BATCH_ON_ACCELERATOR = 64
-_TOGETHER = 64  # batches whose distinct pieces are solved at once
+_TOGETHER = 64  # batches whose distinct islands are solved at once
 
 Item = TypeVar("Item")
 # Numbers of the images, their states in one array, their own sizes: see padded_batches.
@@ -190,16 +190,16 @@ class Sparsifier(Estimator):
 
     def _pruned(
         self, batches: list[Batch], parts: Parts, pool: ThreadPoolExecutor
-    ) -> Iterator[tuple[Batch, Candidates]]:
+    ) -> Iterator[tuple[Batch, PartCandidates]]:
         """List the candidates of all batches, two batches at a time, ahead of what is wanted."""
 
-        def listed(batch: Batch) -> Candidates:
+        def listed(batch: Batch) -> PartCandidates:
             pruned = prune(batch[1], batch[2], parts, self.pruning, self._sizes[0])
             self._refuse_too_many(pruned, batch[0])
             found, kept = jax.device_get((pruned.found, pruned.kept))
             which = np.flatnonzero(kept)
             row, column, kind = (v[which] for v in (found.row, found.column, found.type))
-            return Candidates(batch[0][found.image[which]], row, column, kind)
+            return PartCandidates(batch[0][found.image[which]], row, column, kind)
 
         if batches:
             yield batches[0], listed(batches[0])  # alone: it compiles
@@ -239,7 +239,7 @@ def _by(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
         yield some
 
 
-def _merged(some: list[tuple[Batch, Candidates]]) -> Candidates:
+def _merged(some: list[tuple[Batch, PartCandidates]]) -> PartCandidates:
     """The candidates of several batches, sorted by image; each batch is sorted."""
     listed = [one for _, one in some]
     image = np.concatenate([one.image for one in listed])
@@ -248,4 +248,4 @@ def _merged(some: list[tuple[Batch, Candidates]]) -> Candidates:
         np.concatenate([getattr(one, name) for one in listed])[order]
         for name in ("row", "column", "type")
     )
-    return Candidates(image[order], row, column, kind)
+    return PartCandidates(image[order], row, column, kind)

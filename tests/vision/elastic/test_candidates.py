@@ -10,7 +10,7 @@ from mam.graph import GraphBuilder
 from mam.graph.contract import check_wiring
 from mam.infer import enumerate_exactly, solve
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.candidates import Graphs, stages_along, wired
+from mam.vision.elastic.candidates import PlacedGraphs, stages_along, wired
 from mam.vision.elastic.match import match, place_graphs
 from mam.vision.elastic.springs import Edges
 
@@ -30,7 +30,7 @@ def some_bank(rng: np.random.Generator, loops: bool) -> Bank:
     return Bank.of(vertices, edges, np.ones((3, 3), bool))
 
 
-def placed(rng: np.random.Generator, loops: bool) -> Graphs:
+def placed(rng: np.random.Generator, loops: bool) -> PlacedGraphs:
     numbers = np.array([1, 0, 1])
     corner = rng.integers(-3, 10, (3, 2))
     return place_graphs(some_bank(rng, loops), np.zeros(3, int), numbers, corner)

@@ -15,8 +15,8 @@ from mam.infer.toulbar import solve_with_toulbar2
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_forward import part_scores
 from mam.vision.elastic.letters.letter_pairs import PairConfig, pair_scores
-from mam.vision.elastic.match import Graphs, match, place_graphs
-from mam.vision.elastic.merged_model import ABSENT, LetterModel, Placed, letter_model
+from mam.vision.elastic.match import PlacedGraphs, match, place_graphs
+from mam.vision.elastic.merged_model import ABSENT, LetterModel, PlacedLetter, letter_model
 from mam.vision.elastic.springs import Edges
 from tests.vision.elastic.shapes import PLUS, random_vertices
 
@@ -41,13 +41,13 @@ def small_bank(rng: np.random.Generator, graphs: int, most: int, loops: bool) ->
     return Bank.of(vertices, edges, PLUS)
 
 
-def placed_in(bank: Bank, rng: np.random.Generator) -> Graphs:
+def placed_in(bank: Bank, rng: np.random.Generator) -> PlacedGraphs:
     """Every graph once, somewhere near the corner of the image."""
     corner = rng.integers(-1, 3, (len(bank), 2))
     return place_graphs(bank, np.zeros(len(bank), int), np.arange(len(bank)), corner)
 
 
-def placements(graphs: Graphs, window: int) -> Iterator[Placed]:
+def placements(graphs: PlacedGraphs, window: int) -> Iterator[PlacedLetter]:
     """All ways to place any of the graphs in the image, by the definition of an elastic graph."""
     grid = np.array(list(itertools.product(range(window), repeat=2)))
     for graph in range(len(graphs.image)):
@@ -61,10 +61,10 @@ def placements(graphs: Graphs, window: int) -> Iterator[Placed]:
             )
             inside = ((place >= 0) & (place < SHAPE)).all()
             if inside and (np.abs(away).max(1, initial=0) <= radius).all():
-                yield Placed(graph, place)
+                yield PlacedLetter(graph, place)
 
 
-def pixels_under(placed: Placed) -> np.ndarray:
+def pixels_under(placed: PlacedLetter) -> np.ndarray:
     covered = np.zeros(SHAPE, bool)
     for row, col in (placed.place[:, None] + np.argwhere(PLUS) - 1).reshape(-1, 2):
         if 0 <= row < SHAPE[0] and 0 <= col < SHAPE[1]:
@@ -216,7 +216,9 @@ def test_pair_scores_are_those_of_the_formal_model(seed: int) -> None:
     pair, single = pair_scores(matched.place[None], placed.there[None], state[None], PLUS, weights)
     two = letter_model(placed, 2, SHAPE, copies=2, absent=-100.0).through_sparsifier(PLUS)
     evidence = two.pixel_evidence(values_of(state))
-    letters = [Placed(g, matched.place[g, placed.there[g]].astype(np.int64)) for g in range(3)]
+    letters = [
+        PlacedLetter(g, matched.place[g, placed.there[g]].astype(np.int64)) for g in range(3)
+    ]
     best = []
     for one, other in itertools.product(range(3), repeat=2):
         found = score_of(two, evidence, two.assignment([letters[one], letters[other]]))
@@ -236,7 +238,7 @@ def test_what_cannot_be_is_refused_or_impossible() -> None:
     model = letter_model(placed, 3, SHAPE)
     home = placed.reference[0, placed.there[0]].astype(np.int64)
     with pytest.raises(ValueError, match=r"graph 0: vertex 0 cannot be at \(9, 9\)"):
-        model.assignment([Placed(0, np.full_like(home, 9))])
+        model.assignment([PlacedLetter(0, np.full_like(home, 9))])
     with pytest.raises(ValueError, match="2 letters for 1 copies"):
         model.assignment([None, None])
     with pytest.raises(ValueError, match="through_sparsifier"):
@@ -246,5 +248,5 @@ def test_what_cannot_be_is_refused_or_impossible() -> None:
     evidence = model.part_evidence(np.zeros(SHAPE))
     apart = home.copy()
     apart[0] += 2  # beyond any radius of these graphs
-    assert score_of(model, evidence, model.assignment([Placed(0, home)])) == 0.0
-    assert score_of(model, evidence, model.assignment([Placed(0, apart)])) == -np.inf
+    assert score_of(model, evidence, model.assignment([PlacedLetter(0, home)])) == 0.0
+    assert score_of(model, evidence, model.assignment([PlacedLetter(0, apart)])) == -np.inf

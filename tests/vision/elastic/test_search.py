@@ -19,8 +19,14 @@ from mam.vision.elastic.letters.letter_forward import (
     part_scores,
 )
 from mam.vision.elastic.letters.letter_pairs import PairConfig, pair_scores
-from mam.vision.elastic.letters.letter_search import Found, Library, Round, SearchConfig, search
-from mam.vision.elastic.letters.letter_sets import Candidates, best_set, margins
+from mam.vision.elastic.letters.letter_search import (
+    LetterCandidates,
+    LetterLibrary,
+    LetterSearchConfig,
+    RefitRound,
+    search,
+)
+from mam.vision.elastic.letters.letter_sets import DrawnCandidates, best_set, margins
 from mam.vision.elastic.match import match, place_graphs
 from mam.vision.elastic.springs import Edges
 from mam.vision.elastic.variants import VariantConfig
@@ -152,8 +158,8 @@ def test_pairs_and_sets_score_their_pixels() -> None:
         assert pair[0, one, two] == pytest.approx(score([one, two]), abs=1e-4)
     assert single[0] == pytest.approx([score([k]) for k in range(5)], abs=1e-4)
     np.fill_diagonal(pair[0], -np.inf)
-    found = Found(np.arange(5), place[0], there[0], np.zeros(5, int), single[0], pair[0])
-    candidates = Candidates.of(found, state, PLUS, np.array([0, 0, 1, 1, 2]), config)
+    found = LetterCandidates(np.arange(5), place[0], there[0], np.zeros(5, int), single[0], pair[0])
+    candidates = DrawnCandidates.of(found, state, PLUS, np.array([0, 0, 1, 1, 2]), config)
     chosen = best_set(candidates, pair[0], 3)
     assert candidates.score(chosen) == pytest.approx(score(chosen), abs=1e-4)
     best = max(score(list(three)) for three in itertools.combinations(range(5), 3))
@@ -161,9 +167,9 @@ def test_pairs_and_sets_score_their_pixels() -> None:
     assert min(margins(candidates, best_set(candidates, pair[0], 1))) > -np.inf
 
 
-TINY = SearchConfig(
+TINY = LetterSearchConfig(
     window=7,
-    rounds=(Round(6, 5, 1),),
+    rounds=(RefitRound(6, 5, 1),),
     kept=6,
     forward=ForwardConfig(window=5, step=5, each_group=4, more=4),
     variants=VariantConfig(count=1),
@@ -172,7 +178,7 @@ TINY = SearchConfig(
 
 def test_an_image_is_answered_alike_in_any_company() -> None:
     bank = random_bank(9, graphs=6)
-    library = Library.of(bank, TINY)
+    library = LetterLibrary.of(bank, TINY)
     rng = np.random.default_rng(0)
     states = [np.where(rng.random((30, n)) < 0.3, 1, -1).astype(np.int8) for n in (30, 40)]
     together = search(states, library)
@@ -187,15 +193,15 @@ def _states(count: int) -> list[np.ndarray]:
     return [np.where(rng.random((40, 44)) < 0.3, 1, -1).astype(np.int8) for _ in range(count)]
 
 
-def _same(one: list[Found], other: list[Found]) -> None:
+def _same(one: list[LetterCandidates], other: list[LetterCandidates]) -> None:
     for a, b in zip(one, other, strict=True):
         for left, right in zip(a, b, strict=True):
             np.testing.assert_allclose(left, right, rtol=1e-5, atol=1e-4)
 
 
-SMALL = SearchConfig(
+SMALL = LetterSearchConfig(
     window=5,
-    rounds=(Round(6, 5, 1),),
+    rounds=(RefitRound(6, 5, 1),),
     kept=5,
     forward=ForwardConfig(5, 5, each_group=4, more=2),
     variants=VariantConfig(count=0),
@@ -207,18 +213,18 @@ def test_a_bank_in_a_file_is_streamed(tmp_path: Path) -> None:
     bank.save(tmp_path / "bank.safetensors")
     opened = Bank.load(tmp_path / "bank.safetensors")
     assert isinstance(opened.vertices, np.memmap)
-    streamed = Library.of(opened, SMALL, most_bytes=0)
-    assert streamed.kept is None and Library.of(bank, SMALL).kept is not None
-    _same(search(_states(2), streamed), search(_states(2), Library.of(bank, SMALL)))
+    streamed = LetterLibrary.of(opened, SMALL, most_bytes=0)
+    assert streamed.kept is None and LetterLibrary.of(bank, SMALL).kept is not None
+    _same(search(_states(2), streamed), search(_states(2), LetterLibrary.of(bank, SMALL)))
 
 
 _ON_FOUR_DEVICES = """
 import pickle, sys
 import jax
 from tests.vision.elastic.shapes import random_bank
-from tests.vision.elastic.test_search import SMALL, Library, _states, search
+from tests.vision.elastic.test_search import SMALL, LetterLibrary, _states, search
 assert len(jax.devices()) == 4
-found = search(_states(5), Library.of(random_bank(5), SMALL))
+found = search(_states(5), LetterLibrary.of(random_bank(5), SMALL))
 with open(sys.argv[1], "wb") as file:
     pickle.dump([tuple(one) for one in found], file)
 """
@@ -228,5 +234,5 @@ def test_several_devices_find_the_same(tmp_path: Path) -> None:
     flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", "JAX_PLATFORMS": "cpu"}
     script = [sys.executable, "-c", _ON_FOUR_DEVICES, str(tmp_path / "found")]
     subprocess.run(script, env={**os.environ, **flags}, check=True)
-    spread = [Found(*one) for one in pickle.loads((tmp_path / "found").read_bytes())]
-    _same(spread, search(_states(5), Library.of(random_bank(5), SMALL)))
+    spread = [LetterCandidates(*one) for one in pickle.loads((tmp_path / "found").read_bytes())]
+    _same(spread, search(_states(5), LetterLibrary.of(random_bank(5), SMALL)))

@@ -10,8 +10,8 @@ from mam.infer.restarts import _propagate
 from mam.vision.images.binary import as_states
 from mam.vision.parts.cover import cover_of
 from mam.vision.parts.formal import sparsifier_model
+from mam.vision.parts.islands import islands_of
 from mam.vision.parts.masks import Noise, Parts
-from mam.vision.parts.pieces import pieces_of
 from mam.vision.parts.sparsifier import Sparsifier
 from tests.oracles.sparsifier import exact_optimum, score_of
 from tests.vision.pictures import contour, crop, drawn_disc, drawn_strokes, letter
@@ -117,8 +117,8 @@ def test_a_hundred_crops() -> None:
     assert all(kept)
 
 
-def test_pieces_that_look_the_same_are_one() -> None:
-    """Two strokes a pixel apart touch and are two pieces; a shift makes no difference."""
+def test_islands_that_look_the_same_are_one() -> None:
+    """Two strokes a pixel apart touch and are two islands; a shift makes no difference."""
     bar = drawn_strokes(4)
     image = np.zeros((40, 90), bool)
     stroke = bar.masks[0]
@@ -128,13 +128,13 @@ def test_pieces_that_look_the_same_are_one() -> None:
     states = as_states(image)
     listed = sparsifier_model(image, bar, "strong").candidates
     cover = cover_of(listed, [states], bar)
-    pieces = pieces_of(cover, exclusive=True)
-    assert len(pieces.like) == 3 and len(pieces.first) == 1
-    sizes = np.diff(pieces.start)
+    islands = islands_of(cover, exclusive=True)
+    assert len(islands.like) == 3 and len(islands.first) == 1
+    sizes = np.diff(islands.start)
     assert sizes.tolist() == [len(cover) // 3] * 3
     image[3 + side // 2, 5] ^= True  # one pixel more or less, and they differ
     listed = sparsifier_model(image, bar, "strong").candidates
-    changed = pieces_of(cover_of(listed, [as_states(image)], bar), exclusive=True)
+    changed = islands_of(cover_of(listed, [as_states(image)], bar), exclusive=True)
     assert len(changed.first) > 1
 
 

@@ -145,7 +145,7 @@ class CurveGrouper(Estimator):
             )
         ]
 
-    def _links(self, drawing: "Drawing", continuation: StrandContinuation) -> Links:
+    def _links(self, drawing: "StrandDrawing", continuation: StrandContinuation) -> Links:
         ends = np.stack([drawing.pairs.first, drawing.pairs.second], 1)
         links = Links(ends // 2, ends % 2, continuation.log_odds(drawing.pairs))
         return links.take(links.score > self.potentials.least_link)
@@ -202,7 +202,7 @@ def _compared(answer: CurveGrouping, courses: Sequence[Contour]) -> tuple[Linked
 
 
 @dataclass(frozen=True, eq=False)
-class Drawing:
+class StrandDrawing:
     """A mask as strands, their ends, and the pairs of ends that may be joined."""
 
     strands: Strands
@@ -210,7 +210,7 @@ class Drawing:
     pairs: EndPairs
 
 
-def describe(mask: Bool[np.ndarray, "rows cols"]) -> Drawing:
+def describe(mask: Bool[np.ndarray, "rows cols"]) -> StrandDrawing:
     """Describe a mask.
 
     A strand whose ends may continue each other is cut in two, so that no attention variable has
@@ -234,4 +234,4 @@ def describe(mask: Bool[np.ndarray, "rows cols"]) -> Drawing:
         ends = find_ends(strands)
         pairs = find_end_pairs(ends, ground)
         pairs = pairs.take(pairs.first // 2 != pairs.second // 2)
-    return Drawing(strands, ends, pairs)
+    return StrandDrawing(strands, ends, pairs)

@@ -11,12 +11,17 @@ from mam.core.estimator import Estimator
 from mam.core.programs import forget_old_programs
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_learning import learn_bank
-from mam.vision.elastic.letters.letter_search import Found, Library, SearchConfig, search
-from mam.vision.elastic.letters.letter_sets import Candidates, best_set, margins
+from mam.vision.elastic.letters.letter_search import (
+    LetterCandidates,
+    LetterLibrary,
+    LetterSearchConfig,
+    search,
+)
+from mam.vision.elastic.letters.letter_sets import DrawnCandidates, best_set, margins
 from mam.vision.images.binary import Images, as_binary, as_states
 
 _FULL = 40_000  # graphs beyond which a library gets no more variants: it is dense without them
-PRESETS = {"best": SearchConfig, "paper": SearchConfig.paper}
+PRESETS = {"best": LetterSearchConfig, "paper": LetterSearchConfig.paper}
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +95,14 @@ class ObjectFinder(Estimator):
         found = zip(self.predict(images), y, strict=True)
         return float(np.mean([best.category == category for [best], category in found]))
 
-    def search(self, states: Sequence[Int[np.ndarray, "_ _"]]) -> list[Found]:
+    def search(self, states: Sequence[Int[np.ndarray, "_ _"]]) -> list[LetterCandidates]:
         """Find candidates in images whose pixels are 1 (ON), -1 (OFF) or 0 (unknown)."""
         forget_old_programs()
         return search(states, self.library)
 
     def matches(
         self,
-        found: Found,
+        found: LetterCandidates,
         state: Int[np.ndarray, "rows cols"],
         copies: int,
         chosen: list[int] | None = None,
@@ -109,7 +114,7 @@ class ObjectFinder(Estimator):
         library = self.library
         category = library.bank.category[found.graph]
         mask, weights = library.bank.mask, library.config.pairs
-        candidates = Candidates.of(found, state, mask, category, weights)
+        candidates = DrawnCandidates.of(found, state, mask, category, weights)
         chosen = best_set(candidates, found.pair, copies) if chosen is None else chosen
         apart = margins(candidates, chosen)
         made = [
@@ -120,8 +125,8 @@ class ObjectFinder(Estimator):
 
     def _match(
         self,
-        found: Found,
-        candidates: Candidates,
+        found: LetterCandidates,
+        candidates: DrawnCandidates,
         one: int,
         chosen: list[int],
         margin: float,
@@ -141,7 +146,7 @@ class ObjectFinder(Estimator):
         )
 
     @property
-    def config(self) -> SearchConfig:
+    def config(self) -> LetterSearchConfig:
         """The settings that the parameters amount to."""
         if self.preset not in PRESETS:
             raise ValueError(f"preset is one of {', '.join(PRESETS)}, not {self.preset!r}")
@@ -155,12 +160,12 @@ class ObjectFinder(Estimator):
         return replace(config, variants=replace(config.variants, count=count, seed=self.seed))
 
     @property
-    def library(self) -> Library:
+    def library(self) -> LetterLibrary:
         """The bank, prepared for the search; prepared again only when a parameter changed."""
         key = (self._bank(), self.preset, self.variants, self.seed)
-        kept: tuple[object, Library] | None = vars(self).get("_prepared")
+        kept: tuple[object, LetterLibrary] | None = vars(self).get("_prepared")
         if kept is None or kept[0] != key:
-            self._prepared = kept = key, Library.of(self._bank(), self.config)
+            self._prepared = kept = key, LetterLibrary.of(self._bank(), self.config)
         return kept[1]
 
     def _bank(self) -> Bank:

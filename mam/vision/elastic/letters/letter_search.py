@@ -18,7 +18,7 @@ from mam.vision.elastic.letters.letter_forward import (
     part_scores,
 )
 from mam.vision.elastic.letters.letter_pairs import PairConfig, pair_scores
-from mam.vision.elastic.match import Graphs, Matched, match, place_graphs
+from mam.vision.elastic.match import Matched, PlacedGraphs, match, place_graphs
 from mam.vision.elastic.refit import refitted
 from mam.vision.elastic.variants import VariantConfig, with_variants
 from mam.vision.images.binary import padded_batches
@@ -33,7 +33,7 @@ _WEIGHT_SHIFT = 20.0  # a vertex on evidence of minus this has no say in where i
 _SHARE_OF_PAIRS = 0.75
 
 
-class Round(NamedTuple):
+class RefitRound(NamedTuple):
     """One more matching, of the best candidates so far, from refitted references."""
 
     candidates: int
@@ -42,13 +42,13 @@ class Round(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SearchConfig:
+class LetterSearchConfig:
     """All settings of the search. ``paper()`` gives those of the paper."""
 
     off: float = 0.89  # evidence of an OFF pixel is minus this, of an ON pixel 1
     window: int = 25  # px, eta of the first matching
     sweeps: int = 1  # of messages in it, there and back
-    rounds: tuple[Round, ...] = (Round(64, 15, 1), Round(48, 13, 1))
+    rounds: tuple[RefitRound, ...] = (RefitRound(64, 15, 1), RefitRound(48, 13, 1))
     kept: int = 48  # candidates that pairs are made of
     factor: float = 7.0  # a pair of vertices at distance d may shift by d / factor
     forward: ForwardConfig = field(default_factory=ForwardConfig)
@@ -56,7 +56,7 @@ class SearchConfig:
     pairs: PairConfig = field(default_factory=PairConfig)
 
     @classmethod
-    def paper(cls) -> "SearchConfig":
+    def paper(cls) -> "LetterSearchConfig":
         """The paper's pipeline: no variants, no refitting, its forward pass and its pair scores."""
         return cls(
             sweeps=8,
@@ -69,7 +69,7 @@ class SearchConfig:
 
 
 @dataclass(frozen=True, eq=False)
-class Library:
+class LetterLibrary:
     """A bank with its variants, ready to be searched."""
 
     bank: Bank
@@ -77,10 +77,12 @@ class Library:
     kept: Sequence[Chunk] | None  # on the device; None: too many for that
     groups: int
     largest: int
-    config: SearchConfig
+    config: LetterSearchConfig
 
     @classmethod
-    def of(cls, bank: Bank, config: SearchConfig, most_bytes: int = _ON_DEVICE) -> "Library":
+    def of(
+        cls, bank: Bank, config: LetterSearchConfig, most_bytes: int = _ON_DEVICE
+    ) -> "LetterLibrary":
         """Prepare a bank; one of more bytes is streamed from its file instead."""
         full, source = with_variants(bank, config.variants)
         kept = None
@@ -97,7 +99,7 @@ class Library:
         return forward_chunks(self.bank, self.config.forward) if self.kept is None else self.kept
 
 
-class Found(NamedTuple):
+class LetterCandidates(NamedTuple):
     """Candidates of one image, and the scores of all pairs of them."""
 
     graph: Int[np.ndarray, " candidates"]  # in the library's bank
@@ -108,9 +110,11 @@ class Found(NamedTuple):
     pair: Float[np.ndarray, "candidates candidates"]  # -inf on the diagonal
 
 
-def search(states: Sequence[Int[np.ndarray, "_ _"]], library: Library) -> list[Found]:
+def search(
+    states: Sequence[Int[np.ndarray, "_ _"]], library: LetterLibrary
+) -> list[LetterCandidates]:
     """Find candidates for images whose pixels are 1 (ON), -1 (OFF) or 0 (unknown)."""
-    found: list[Found | None] = [None] * len(states)
+    found: list[LetterCandidates | None] = [None] * len(states)
     for numbers, batch, _ in padded_batches(states, batch_size(), blank=_PAST):
         for number, one in zip(numbers, _search(batch, library), strict=False):
             found[number] = one
@@ -121,7 +125,7 @@ class _State(NamedTuple):
     """Candidates of a batch of images, on the way."""
 
     graph: Int[np.ndarray, "images candidates"]  # -1: none
-    graphs: Graphs
+    graphs: PlacedGraphs
     matched: Matched
 
     def take(self, chosen: Int[np.ndarray, "images fewer"]) -> "_State":
@@ -132,7 +136,9 @@ class _State(NamedTuple):
         return _State(graph, self.graphs.take(flat), self.matched.take(flat))
 
 
-def _search(states: Int[np.ndarray, "images rows cols"], library: Library) -> list[Found]:
+def _search(
+    states: Int[np.ndarray, "images rows cols"], library: LetterLibrary
+) -> list[LetterCandidates]:
     """Match, and refit fewer and fewer candidates."""
     config = library.config
     values = np.where(states > 0, 1.0, states * config.off).astype(np.float32)
@@ -144,7 +150,7 @@ def _search(states: Int[np.ndarray, "images rows cols"], library: Library) -> li
     for size, window, sweeps in config.rounds:
         pair, single = _pairs(state, states, library, stride=2)
         state = state.take(_best(pair, single, size))
-        weight = _say(on_host, state)
+        weight = _weights(on_host, state)
         graphs = refitted(state.graphs, state.matched, weight, before, window, config.factor)
         matched = match(scores, graphs, outside, window, sweeps)
         before = window
@@ -157,7 +163,7 @@ def _search(states: Int[np.ndarray, "images rows cols"], library: Library) -> li
     there = state.graphs.there.reshape(images, kept, -1)
     broken = state.matched.broken.reshape(images, kept)
     return [
-        Found(
+        LetterCandidates(
             state.graph[i],
             places[i],
             there[i],
@@ -169,7 +175,7 @@ def _search(states: Int[np.ndarray, "images rows cols"], library: Library) -> li
     ]
 
 
-def _first(scores: Array, library: Library, outside: float) -> _State:
+def _first(scores: Array, library: LetterLibrary, outside: float) -> _State:
     """The candidates of the forward pass, matched where it found them."""
     config = library.config
     ranked = forward(
@@ -189,7 +195,7 @@ def _first(scores: Array, library: Library, outside: float) -> _State:
 
 
 def _pairs(
-    state: _State, states: np.ndarray, library: Library, stride: int
+    state: _State, states: np.ndarray, library: LetterLibrary, stride: int
 ) -> tuple[Float[np.ndarray, "images n n"], Float[np.ndarray, "images n"]]:
     """Scores of pairs and single candidates, -inf for those that are none."""
     shape = state.graph.shape
@@ -212,7 +218,7 @@ def _best(pair: np.ndarray, single: np.ndarray, size: int) -> Int[np.ndarray, "i
     return np.sort(np.argsort(-lead, 1, kind="stable")[:, :size], 1)
 
 
-def _say(scores: np.ndarray, state: _State) -> Float[np.ndarray, "candidates vertices"]:
+def _weights(scores: np.ndarray, state: _State) -> Float[np.ndarray, "candidates vertices"]:
     """How much each vertex has to say in the refitting: more on better evidence."""
     rows, cols = scores.shape[1:]
     place = state.matched.place

@@ -10,11 +10,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from mam.vision.elastic.letters.letter_pairs import PairConfig, cover_counts, offsets_of
-from mam.vision.elastic.letters.letter_search import Found
+from mam.vision.elastic.letters.letter_search import LetterCandidates
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class DrawnCandidates:
     """Candidates of one image with their pixels."""
 
     covered: Bool[np.ndarray, "candidates pixels"]
@@ -25,12 +25,12 @@ class Candidates:
     @classmethod
     def of(
         cls,
-        found: Found,
+        found: LetterCandidates,
         state: Int[np.ndarray, "rows cols"],
         mask: Bool[np.ndarray, "side side"],
         category: Int[np.ndarray, " candidates"],
         config: PairConfig,
-    ) -> "Candidates":
+    ) -> "DrawnCandidates":
         """Draw the candidates."""
         offsets = offsets_of(mask)
         counts = np.asarray(cover_counts(found.place, found.there, offsets, state.shape))
@@ -53,7 +53,7 @@ class Candidates:
         return total
 
 
-def best_set(candidates: Candidates, pair: Float[np.ndarray, "n n"], copies: int) -> list[int]:
+def best_set(candidates: DrawnCandidates, pair: Float[np.ndarray, "n n"], copies: int) -> list[int]:
     """Numbers of the best candidates: exact up to two, grown and improved one by one beyond."""
     if copies == 1:
         return [int(candidates.single.argmax())]
@@ -74,7 +74,7 @@ def best_set(candidates: Candidates, pair: Float[np.ndarray, "n n"], copies: int
     return chosen
 
 
-def margins(candidates: Candidates, chosen: list[int]) -> list[float]:
+def margins(candidates: DrawnCandidates, chosen: list[int]) -> list[float]:
     """By how much the set is better than with the best graph of another category in each place.
 
     Where all graphs have one category: than with any other graph.

@@ -15,9 +15,9 @@ from mam.vision.elastic.photographs.object_bank import ObjectBank
 from mam.vision.elastic.photographs.object_learning import Example, LearnConfig, learn_graphs
 from mam.vision.elastic.photographs.object_search import (
     APART,
-    Candidates,
-    Library,
-    SearchConfig,
+    ObjectCandidates,
+    ObjectLibrary,
+    ObjectSearchConfig,
     box_overlap,
     search,
 )
@@ -130,7 +130,7 @@ class ObjectDetector(Estimator):
         graphs = replace(model.graphs, config={"side": self.side})
         model = replace(model, graphs=graphs, provenance=about)
         if thresholds:
-            library = Library.of(model, self.config, self.seed)
+            library = ObjectLibrary.of(model, self.config, self.seed)
             model = replace(model, threshold=learn_thresholds(examples, chosen, library))
         self.model_ = model
         return self
@@ -173,7 +173,7 @@ class ObjectDetector(Estimator):
         return float(np.mean(overlaps))
 
     def _detections(
-        self, number: int, candidates: Candidates, frame: "_Frame", copies: int
+        self, number: int, candidates: ObjectCandidates, frame: "_Frame", copies: int
     ) -> list[Detection]:
         boxes = np.stack(
             [_box(*one) for one in zip(candidates.place, candidates.there, strict=True)]
@@ -192,7 +192,7 @@ class ObjectDetector(Estimator):
     def _detection(
         self,
         number: int,
-        candidates: Candidates,
+        candidates: ObjectCandidates,
         one: int,
         frame: "_Frame",
         margin: float,
@@ -222,21 +222,21 @@ class ObjectDetector(Estimator):
         )
 
     @property
-    def config(self) -> SearchConfig:
+    def config(self) -> ObjectSearchConfig:
         """The settings that the parameters amount to."""
         if self.mask not in MASKS:
             raise ValueError(f"mask is one of {', '.join(MASKS)}, not {self.mask!r}")
         if self.graphs < 1:
             raise ValueError(f"graphs must be 1 or more, not {self.graphs}")
-        return replace(SearchConfig(), graphs=self.graphs)
+        return replace(ObjectSearchConfig(), graphs=self.graphs)
 
     @property
-    def library(self) -> Library:
+    def library(self) -> ObjectLibrary:
         """The model, prepared for the search; prepared again only when a parameter changed."""
         key = (self._model(), self.graphs, self.mask, self.seed)
-        kept: tuple[object, Library] | None = vars(self).get("_prepared")
+        kept: tuple[object, ObjectLibrary] | None = vars(self).get("_prepared")
         if kept is None or kept[0] != key:
-            self._prepared = kept = key, Library.of(self._model(), self.config, self.seed)
+            self._prepared = kept = key, ObjectLibrary.of(self._model(), self.config, self.seed)
         return kept[1]
 
     def _model(self) -> ObjectBank:

@@ -35,7 +35,7 @@ class EvidenceConfig:
     filters: FilterConfig = field(default_factory=FilterConfig)
 
 
-class Evidence(NamedTuple):
+class ScoreMaps(NamedTuple):
     """Score maps of an image."""
 
     parts: Float[Array, "types rows cols"]  # of a part at each pixel
@@ -47,13 +47,13 @@ def evidence_of(
     depth: Shaped[np.ndarray, "..."] | None,
     config: EvidenceConfig,
     name: str = "the image",
-) -> Evidence:
+) -> ScoreMaps:
     """The score maps of a picture."""
     edges = find_edges(as_channels(image, depth, config.filters, name), config.filters.sigma)
     return score_maps(edges, config)
 
 
-def score_maps(edges: EdgeMap, config: EvidenceConfig) -> Evidence:
+def score_maps(edges: EdgeMap, config: EvidenceConfig) -> ScoreMaps:
     """The score maps of edges.
 
     >>> strength = np.zeros((9, 9), np.float32)
@@ -67,7 +67,7 @@ def score_maps(edges: EdgeMap, config: EvidenceConfig) -> Evidence:
 
 
 @partial(jax.jit, static_argnames="window")
-def _score_maps(edges: EdgeMap, settings: Array, window: int) -> Evidence:
+def _score_maps(edges: EdgeMap, settings: Array, window: int) -> ScoreMaps:
     low, high, neighbour, background = settings
     weight = jnp.clip((edges.strength - low) / (high - low), 0.0, 1.0)
     away = (edges.type[None] - jnp.arange(TYPES, dtype=jnp.int32)[:, None, None]) % TYPES
@@ -78,4 +78,4 @@ def _score_maps(edges: EdgeMap, settings: Array, window: int) -> Evidence:
     for axis in (1, 2):
         pooled = jax.lax.optimization_barrier(sliding(pooled, axis, window, jnp.maximum))
     usual = background * jnp.mean(pooled, 0)
-    return Evidence(own - usual, pooled - usual)
+    return ScoreMaps(own - usual, pooled - usual)

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from mam.vision.elastic.match import match, place_graphs
-from mam.vision.elastic.photographs.edge_evidence import Evidence, EvidenceConfig
+from mam.vision.elastic.photographs.edge_evidence import EvidenceConfig, ScoreMaps
 from mam.vision.elastic.photographs.object_bank import ObjectBank
 from mam.vision.elastic.photographs.object_forward import (
     LatticeConfig,
@@ -24,7 +24,7 @@ APART = 0.3  # overlap of two boxes (IoU) below which they are different places
 
 
 @dataclass(frozen=True)
-class SearchConfig:
+class ObjectSearchConfig:
     """All settings of the search."""
 
     evidence: EvidenceConfig = field(default_factory=EvidenceConfig)
@@ -38,7 +38,7 @@ class SearchConfig:
 
 
 @dataclass(frozen=True, eq=False)
-class Library:
+class ObjectLibrary:
     """A model, prepared for the search."""
 
     model: ObjectBank
@@ -46,17 +46,17 @@ class Library:
     source: Int[np.ndarray, " graphs"]  # which graph of the model each comes from
     tiles: Tiles
     largest: int
-    config: SearchConfig
+    config: ObjectSearchConfig
 
     @classmethod
-    def of(cls, model: ObjectBank, config: SearchConfig, seed: int = 0) -> "Library":
+    def of(cls, model: ObjectBank, config: ObjectSearchConfig, seed: int = 0) -> "ObjectLibrary":
         """Add variants, as many as every object has room for."""
         full, source = _with_variants(model, config, seed)
         tiles, largest = tiles_of(full.graphs, config.lattice)
         return cls(model, full, source, tiles, largest, config)
 
 
-class Candidates(NamedTuple):
+class ObjectCandidates(NamedTuple):
     """Candidates of one object in one picture, best first."""
 
     graph: Int[np.ndarray, " candidates"]  # of the model
@@ -66,7 +66,7 @@ class Candidates(NamedTuple):
 
 
 def _with_variants(
-    model: ObjectBank, config: SearchConfig, seed: int
+    model: ObjectBank, config: ObjectSearchConfig, seed: int
 ) -> tuple[ObjectBank, Int[np.ndarray, " graphs"]]:
     counts = np.bincount(model.graphs.category, minlength=len(model.names))
     most = int((config.graphs // np.maximum(counts, 1)).max()) - 1
@@ -81,8 +81,8 @@ def _with_variants(
 
 
 def search(
-    evidence: Evidence, library: Library, without: Int[np.ndarray, " left_out"] | None = None
-) -> list[Candidates]:
+    evidence: ScoreMaps, library: ObjectLibrary, without: Int[np.ndarray, " left_out"] | None = None
+) -> list[ObjectCandidates]:
     """The candidates of every object; graphs of the model that are named in ``without`` sit out."""
     config, full = library.config, library.full
     tried = try_all(
@@ -109,7 +109,7 @@ def search(
         members = np.arange(start, start + len(own))
         order = members[np.argsort(-score[members], kind="stable")]
         found.append(
-            Candidates(
+            ObjectCandidates(
                 library.source[graph[order]],
                 matched.place[order],
                 placed.there[order],
@@ -120,7 +120,7 @@ def search(
     return found
 
 
-def _chosen(tried: Tried, library: Library, number: int) -> Int[np.ndarray, "candidates 2"]:
+def _chosen(tried: Tried, library: ObjectLibrary, number: int) -> Int[np.ndarray, "candidates 2"]:
     """Graph and turn (which of its anchors) of an object's candidates."""
     config = library.config
     own = np.flatnonzero(library.full.graphs.category == number)

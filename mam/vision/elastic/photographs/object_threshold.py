@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 
 from mam.vision.elastic.photographs.edge_evidence import evidence_of
 from mam.vision.elastic.photographs.object_learning import Example, spread_out
-from mam.vision.elastic.photographs.object_search import Candidates, Library, search
+from mam.vision.elastic.photographs.object_search import ObjectCandidates, ObjectLibrary, search
 from mam.vision.elastic.photographs.outline import hull, iou
 
 _PICTURES = 12  # looked at for an object; more change the threshold by no more than chance
@@ -24,7 +24,7 @@ _FAINTEST = 0.5  # no threshold is lower: a picture without edges scores 0
 
 
 def learn_thresholds(
-    examples: Sequence[Example], chosen: Int[np.ndarray, " graphs"], library: Library
+    examples: Sequence[Example], chosen: Int[np.ndarray, " graphs"], library: ObjectLibrary
 ) -> Float[np.ndarray, " objects"]:
     """The threshold of each object; graph k of the model was learned from example chosen[k]."""
     names = library.model.names
@@ -58,7 +58,7 @@ def _left_out(
     shown: Example,
     examples: Sequence[Example],
     chosen: Int[np.ndarray, " graphs"],
-    library: Library,
+    library: ObjectLibrary,
 ) -> tuple[Int[np.ndarray, " left_out"], Bool[np.ndarray, " objects"]]:
     """Graphs that know the picture; and of which objects there are no others."""
     scene = np.array([bool(shown.scene) and examples[n].scene == shown.scene for n in chosen])
@@ -75,7 +75,7 @@ def _left_out(
 
 
 def _scores(
-    found: Candidates, mask: np.ndarray | None, shape: tuple[int, ...]
+    found: ObjectCandidates, mask: np.ndarray | None, shape: tuple[int, ...]
 ) -> tuple[float | None, float | None]:
     """The best score on the object, and away from it."""
     on, off = None, None

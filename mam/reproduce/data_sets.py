@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mam.data import AnyRow, Recipe, StoreConfig, count_rows, select_rows, write_dataset
-from mam.reproduce.steps import Step, Store
+from mam.reproduce.steps import Step, StepFolder
 from mam.tasks.report import Advance
 
 _CHUNK = 256  # rows in memory at a time, where one pass over them is enough
@@ -49,7 +49,7 @@ def given_set(path: Path, hint: str) -> DataSet:
     return DataSet(path, count_rows(str(path)), {"file": path.name, "sha256": digest})
 
 
-def generated_set(store: Store, name: str, made: Recipe, count: int) -> DataSet:
+def generated_set(store: StepFolder, name: str, made: Recipe, count: int) -> DataSet:
     """The first rows of a recipe, written by a step."""
     settings = {"recipe": json.loads(made.describe()), "rows": count}
     step = Step(

@@ -1,8 +1,8 @@
-"""Pieces of images that can be explained apart, and which of them look the same.
+"""Islands of images that can be explained apart, and which of them look the same.
 
-Candidates that share no pixel, directly or through others, do not know of each other. Most pieces
+Candidates that share no pixel, directly or through others, do not know of each other. Most islands
 are short strokes that occur again and again, in one image and in others: one of them is explained
-for all. Two pieces are equal if they have the same candidates with the same pixels under them, but
+for all. Two islands are equal if they have the same candidates with the same pixels under them, but
 for a shift; they are told apart by 128 bits of a hash.
 """
 
@@ -20,22 +20,22 @@ _ODD = np.array([0x9E3779B97F4A7C15, 0xD1342543DE82EF95], np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
-    """The pieces of a cover."""
+class Islands:
+    """The islands of a cover."""
 
-    order: Int[np.ndarray, " candidates"]  # the candidates, piece after piece
-    start: Int[np.ndarray, " pieces_plus_one"]  # where each piece begins in that order
-    like: Int[np.ndarray, " pieces"]  # which of the distinct pieces each one is
-    first: Int[np.ndarray, " distinct"]  # one piece of each kind
+    order: Int[np.ndarray, " candidates"]  # the candidates, island after island
+    start: Int[np.ndarray, " islands_plus_one"]  # where each island begins in that order
+    like: Int[np.ndarray, " islands"]  # which of the distinct islands each one is
+    first: Int[np.ndarray, " distinct"]  # one island of each kind
     codes: tuple[bytes, ...]  # what tells the distinct ones apart
 
-    def members(self, piece: int) -> Int[np.ndarray, " candidates"]:
-        """The candidates of a piece."""
-        return self.order[self.start[piece] : self.start[piece + 1]]
+    def members(self, island: int) -> Int[np.ndarray, " candidates"]:
+        """The candidates of an island."""
+        return self.order[self.start[island] : self.start[island + 1]]
 
 
-def pieces_of(cover: Cover, exclusive: bool) -> Pieces:
-    """Cut a cover into pieces; with ``exclusive`` candidates at one position stay together."""
+def islands_of(cover: Cover, exclusive: bool) -> Islands:
+    """Cut a cover into islands; with ``exclusive`` candidates at one position stay together."""
     count, label = _joined(cover, exclusive)
     order = np.argsort(label, kind="stable")
     mine = label[order]
@@ -44,11 +44,11 @@ def pieces_of(cover: Cover, exclusive: bool) -> Pieces:
     kinds, first, like = np.unique(
         codes.view("u8,u8").ravel(), return_index=True, return_inverse=True
     )
-    return Pieces(order, start, like.ravel(), first, tuple(kind.tobytes() for kind in kinds))
+    return Islands(order, start, like.ravel(), first, tuple(kind.tobytes() for kind in kinds))
 
 
 def _joined(cover: Cover, exclusive: bool) -> tuple[int, np.ndarray]:
-    """The number of pieces, and the piece of each candidate."""
+    """The number of islands, and the island of each candidate."""
     candidate, _ = np.nonzero(cover.states)
     pixel = cover.pixels[cover.states != 0]
     pairs = [(candidate, _first_of(pixel, candidate))]
@@ -76,7 +76,7 @@ def _first_of(places: np.ndarray, owners: np.ndarray) -> np.ndarray:
 
 
 def _codes(cover: Cover, order: np.ndarray, mine: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Two numbers a piece: the sums of those of its candidates, seen from its upper left corner."""
+    """Two numbers an island: the sums of its candidates', seen from its upper left corner."""
     listed = cover.candidates
     if not len(start):
         return np.zeros((0, 2), np.uint64)

@@ -10,10 +10,10 @@ from mam import __version__
 _PACKAGES = ("jax", "numpy", "scipy", "scikit-image")
 
 
-def surroundings() -> dict[str, str]:
+def device_and_versions() -> dict[str, str]:
     """The device and the versions.
 
-    >>> sorted(surroundings())
+    >>> sorted(device_and_versions())
     ['device', 'versions']
     """
     device = jax.devices()[0]
