@@ -38,6 +38,10 @@ Graphs = FactorGraph | CompiledGraph | Sequence[FactorGraph]
 
 # Beyond this many edges looking for components takes longer than it is likely to save.
 _MOST_EDGES = 1 << 21
+# From so many edges on even a look at the components takes as long as some iterations of messages;
+# and if so large a share of the edges closes cycles, it shows what is clear without it.
+_LARGE = 1 << 17
+_DENSE = 0.3
 _WORTH_A_LOOK = 1 << 13  # below this many it takes no time
 
 
@@ -108,6 +112,8 @@ def _messages_alone(
     edges = _edges(graphs)
     if options.method != "auto" or edges > _MOST_EDGES:
         return options.method == "auto"
+    if not options.thorough and edges > _LARGE and _cycles(graphs) > _DENSE * edges:
+        return True
     # The components of compiled graphs are looked at when their trees are.
     if options.thorough or edges < _WORTH_A_LOOK or isinstance(graphs, CompiledGraph):
         return False
@@ -123,6 +129,13 @@ def _orders(graphs: Sequence[FactorGraph], order: Order, single: bool, options: 
     orders = [np.asarray(one) for one in ([order] if single else order)]
     check_order(graphs, orders)
     return orders
+
+
+def _cycles(graphs: CompiledGraph | tuple[FactorGraph, ...]) -> int:
+    """How many edges close a cycle, at least."""
+    each = graphs.graphs if isinstance(graphs, CompiledGraph) else graphs
+    nodes = sum(len(one.states) + sum(len(some) for _, some in one.factors) for one in each)
+    return _edges(graphs) - nodes
 
 
 def _edges(graphs: CompiledGraph | tuple[FactorGraph, ...]) -> int:
