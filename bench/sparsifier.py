@@ -4,7 +4,6 @@ import time
 
 import jax
 import numpy as np
-from mam.vision.parts.pieces import pieces_of
 
 from bench.timing import seconds
 from mam.core.growing import GrowingSizes
@@ -13,6 +12,7 @@ from mam.vision.images.binary import as_states, padded_batches
 from mam.vision.parts.candidates import PartCandidates, prune
 from mam.vision.parts.cover import cover_of
 from mam.vision.parts.formal import sparsifier_model
+from mam.vision.parts.islands import islands_of
 from mam.vision.parts.masks import Parts
 from mam.vision.parts.sparsifier import Sparsifier
 
@@ -41,11 +41,11 @@ def main(count: int = 128) -> None:
     kept = prune(canvas, sizes, parts, "strong", room).count / size
     pruning = seconds(lambda: prune(canvas, sizes, parts, "strong", room))
     print(f"  pruning to {kept:.0f} candidates: {1e3 * pruning / size:.2f} ms an image")
-    _pieces(states[:32], parts)
+    _islands(states[:32], parts)
 
 
-def _pieces(states: list[np.ndarray], parts: Parts) -> None:
-    """What cutting images into pieces takes, and what is left to solve."""
+def _islands(states: list[np.ndarray], parts: Parts) -> None:
+    """What cutting images into islands takes, and what is left to solve."""
     models = [sparsifier_model(state > 0, parts, "strong") for state in states]
     image = np.repeat(np.arange(len(states)), [len(m.candidates.row) for m in models])
     row, column, kind = (
@@ -53,11 +53,11 @@ def _pieces(states: list[np.ndarray], parts: Parts) -> None:
         for name in ("row", "column", "type")
     )
     listed = PartCandidates(image, row, column, kind)
-    spent = seconds(lambda: pieces_of(cover_of(listed, states, parts), True))
-    pieces = pieces_of(cover_of(listed, states, parts), True)
-    small = np.diff(pieces.start)[pieces.first] <= 16
+    spent = seconds(lambda: islands_of(cover_of(listed, states, parts), True))
+    islands = islands_of(cover_of(listed, states, parts), True)
+    small = np.diff(islands.start)[islands.first] <= 16
     print(
-        f"  {len(pieces.like)} pieces of {len(states)} images, {len(small)} distinct, "
+        f"  {len(islands.like)} islands of {len(states)} images, {len(small)} distinct, "
         f"{small.sum()} of these solved by listing: {1e3 * spent / len(states):.2f} ms an image"
     )
 

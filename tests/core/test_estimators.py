@@ -31,7 +31,7 @@ from mam.data.pathfinder import PathfinderConfig, make_pathfinder
 from mam.tasks.pathfinder import contours_of
 from mam.vision.elastic.letters import finder
 from mam.vision.elastic.letters.letter_forward import ForwardConfig
-from mam.vision.elastic.letters.letter_search import SearchConfig
+from mam.vision.elastic.letters.letter_search import LetterSearchConfig
 from mam.vision.parts.learning import PartLearningConfig
 from mam.vision.parts.masks import Parts
 
@@ -115,7 +115,7 @@ CASES = {
 
 
 # A search that compiles and runs little.
-QUICK = SearchConfig(
+QUICK = LetterSearchConfig(
     window=15,
     rounds=(),
     kept=12,
