@@ -19,9 +19,13 @@ ROOT = Path(mam.__file__).parent
 LAYERS = ["core", "factors", "graph", "infer", "models", "vision", "rivals", "tasks", "show"]
 LAYERS += ["reproduce", "commands", "cli"]
 # data imports none of the model code, only core; any layer above the models may read data.
-# The rooms of vision, lowest first, likewise; a room inside another may use what its house offers.
-ROOMS = ["images", "parts", "curves", "elastic"]
-INNER = {"strokes", "strands", "letters", "photographs"}
+# The rooms of a layer, lowest first; those of one line do not know each other, and files beside
+# the rooms stand below them. A room inside a room may use what its house offers.
+ROOMS = {
+    "data": [[], ["store"], ["generate", "read"]],
+    "vision": [[], ["images"], ["parts"], ["curves"], ["elastic"]],
+}
+INNER = {"data": set(), "vision": {"strokes", "strands", "letters", "photographs"}}
 # Distributions that are imported under another name, and those that are run, not imported.
 MODULES = {"pillow": "PIL", "scikit-image": "skimage", "scikit-learn": "sklearn"}
 MODULES |= {"Hershey-Fonts": "HersheyFonts", "lazy-loader": "lazy_loader"}
@@ -61,33 +65,50 @@ def upward_imports(layer: str, source: str) -> list[str]:
     return wrong
 
 
-def wrong_rooms(path: tuple[str, ...], source: str) -> list[str]:
-    """Imports of vision that go up, from room to room or from a house into its rooms."""
+def _floor(layer: str, room: str) -> int:
+    return next((floor for floor, rooms in enumerate(ROOMS[layer]) if room in rooms), 0)
+
+
+def wrong_rooms(layer: str, path: tuple[str, ...], source: str) -> list[str]:
+    """Imports inside a layer that go up, from room to room or from a house into its rooms."""
     wrong = []
     for module in _imports(ast.parse(source)):
         parts = module.split(".")
-        if parts[:2] != ["mam", "vision"] or len(parts) < 3 or parts[2] not in ROOMS:
+        if parts[:2] != ["mam", layer] or len(parts) < 3:
             continue
-        upward = ROOMS.index(parts[2]) > ROOMS.index(path[0])
+        own, other = (_floor(layer, room) for room in (path[0], parts[2]))
+        upward = other > own or (other == own > 0 and parts[2] != path[0])
         inner = parts[3:4] if parts[2] == path[0] else []
-        if upward or set(inner) & (INNER - {path[1]}):
+        if upward or set(inner) & (INNER[layer] - {*path[1:2]}):
             wrong.append(module)
     return wrong
 
 
-@pytest.mark.parametrize("path", list((ROOT / "vision").glob("*/**/*.py")), ids=str)
-def test_no_way_up_in_vision(path: Path) -> None:
-    inside = path.relative_to(ROOT / "vision").parts
-    assert wrong_rooms(inside, path.read_text()) == []
+def _inside(layer: str) -> list[tuple[str, Path]]:
+    """The files of a layer; what stands at its door offers the names of all rooms."""
+    door = ROOT / layer / "__init__.py"
+    return [(layer, path) for path in (ROOT / layer).rglob("*.py") if path != door]
 
 
-def test_a_way_up_in_vision_is_found() -> None:
+@pytest.mark.parametrize(
+    ("layer", "path"), [case for layer in ROOMS for case in _inside(layer)], ids=str
+)
+def test_no_way_up_between_rooms(layer: str, path: Path) -> None:
+    inside = path.relative_to(ROOT / layer).parts
+    assert wrong_rooms(layer, inside, path.read_text()) == []
+
+
+def test_a_way_up_between_rooms_is_found() -> None:
     upward = "from mam.vision.elastic.bank import Bank"
-    assert wrong_rooms(("parts", "masks.py"), upward) != []
-    assert wrong_rooms(("elastic", "letters", "finder.py"), upward) == []
+    assert wrong_rooms("vision", ("parts", "masks.py"), upward) != []
+    assert wrong_rooms("vision", ("elastic", "letters", "finder.py"), upward) == []
     sideways = "from mam.vision.curves.strokes.poses import Poses"
-    assert wrong_rooms(("curves", "strands", "width.py"), sideways) != []
-    assert wrong_rooms(("curves", "attend.py"), sideways) != []
+    assert wrong_rooms("vision", ("curves", "strands", "width.py"), sideways) != []
+    assert wrong_rooms("vision", ("curves", "attend.py"), sideways) != []
+    generators = "from mam.data.generate.make import Recipe"
+    assert wrong_rooms("data", ("read", "readers.py"), generators) != []
+    assert wrong_rooms("data", ("raster.py",), generators) != []
+    assert wrong_rooms("data", ("generate", "workers.py"), generators) == []
 
 
 @pytest.mark.parametrize(

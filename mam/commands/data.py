@@ -69,7 +69,7 @@ def cabc(
 ) -> None:
     """Two bent letters: are the two ring markers on the same one?"""
     from mam.data import recipe
-    from mam.data.letters import load_faces
+    from mam.data.generate.letters import load_faces
 
     made = recipe("cabc", level, seed)
     if font:

@@ -91,7 +91,7 @@ def curves(
 def row_count(data: str, limit: int | None) -> int | None:
     """The number of rows to do, for the progress bar; None where only reading them would tell."""
     from mam.data import count_rows
-    from mam.data.readers import layout_of
+    from mam.data.read.readers import layout_of
 
     if layout_of(data) != "parquet":
         return limit

@@ -129,7 +129,7 @@ def find(
         return
     from mam.core.whole import write_whole
     from mam.data import decode, encode_png
-    from mam.data.depth import read_depth
+    from mam.data.read.depth import read_depth
     from mam.show.objects import draw_detections, label_map
     from mam.vision.elastic.photographs.detector import ObjectDetector
 
@@ -191,8 +191,8 @@ def edges(
 
     from mam.core.whole import write_whole
     from mam.data import decode, encode_png
-    from mam.data.depth import read_depth
     from mam.data.outputs import check_outputs
+    from mam.data.read.depth import read_depth
     from mam.show.objects import draw_edges
     from mam.vision.images.photo_edges import as_channels, find_edges
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from mam.commands.group import write_pictures
 from mam.core.model_files import bundled_file
 from mam.data.images import decode
-from mam.data.markers import find_discs
 from mam.data.outputs import check_outputs
+from mam.data.read.markers import find_discs
 from mam.tasks.drawing import Drawing
 from mam.tasks.pathfinder import group_marked
 from mam.vision.curves.strokes.contour_answer import Grouping

@@ -60,8 +60,8 @@ def rival(
     from mam.rivals.extra import check_extra
 
     check_extra()
-    from mam.data.labelled import read_labelled
     from mam.data.outputs import check_outputs
+    from mam.data.read.labelled import read_labelled
     from mam.rivals.data import default_workers
     from mam.rivals.learn import checkpoint_path, learn_rival
     from mam.rivals.settings import EPOCHS, RATES, Settings

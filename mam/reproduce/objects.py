@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mam.data import Recipe
-from mam.data.objects import LEVELS
+from mam.data.generate.objects import LEVELS
 from mam.reproduce.challenge import NO_FIGURE
 from mam.reproduce.data_sets import DataSet, generated_set, given_set
 from mam.reproduce.experiment import Experiment, with_needs

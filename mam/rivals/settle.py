@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from mam.data.labelled import LabelledPictures
+from mam.data.read.labelled import LabelledPictures
 from mam.rivals.data import coming, steps_in
 from mam.rivals.networks import Network
 from mam.rivals.norm import Moments, pooled

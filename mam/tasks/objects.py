@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from mam.data import AnyRow, ObjectRow, PictureRow, layout_of, rows_of
-from mam.data.scenes import scene_rows
+from mam.data.read.scenes import scene_rows
 from mam.tasks.report import Advance, Report
 from mam.vision.elastic.photographs.detector import Detection, ObjectDetector
 from mam.vision.elastic.photographs.object_learning import Example

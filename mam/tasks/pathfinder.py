@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float, Int, UInt8
 
 from mam.data import AnyRow, PathfinderRow
-from mam.data.markers import find_discs
-from mam.data.published import PublishedPathfinderRow
+from mam.data.read.markers import find_discs
+from mam.data.read.published import PublishedPathfinderRow
 from mam.tasks.accuracy import Answered, measure_accuracy
 from mam.tasks.report import Advance, Report
 from mam.tasks.rows import rows_of_kind

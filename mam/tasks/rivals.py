@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from mam.data.labelled import Labelled, read_labelled
+from mam.data.read.labelled import Labelled, read_labelled
 from mam.rivals.data import default_workers, reduced
 from mam.rivals.predict import BATCH, Rival
 from mam.tasks.accuracy import Answered, measure_accuracy

@@ -8,15 +8,15 @@ import numpy as np
 from jaxtyping import Bool, Shaped
 
 from mam.data.images import decode, grey
-from mam.data.parquet import is_url, parquet_batches
-from mam.data.published import (
+from mam.data.read.published import (
     PublishedPathfinderRow,
     is_published,
     natural_order,
     published_rows,
 )
-from mam.data.scenes import scene_rows, scenes_in
+from mam.data.read.scenes import scene_rows, scenes_in
 from mam.data.schema import PictureRow, Row
+from mam.data.store.parquet import is_url, parquet_batches
 
 AnyRow = Row | PictureRow | PublishedPathfinderRow
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff"})

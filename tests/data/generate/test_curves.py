@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from mam.data import CurvesConfig, make_curves
-from mam.data.curves import LEVELS
+from mam.data.generate.curves import LEVELS
 from mam.data.raster import distance_to
 
 rows = st.integers(0, 10_000)

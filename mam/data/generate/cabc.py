@@ -7,10 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Int, UInt8
 
-from mam.data.letters import LETTERS, load_faces
-from mam.data.raster import Shapes, disc_sprite, distance_to, fill, grown
-from mam.data.schema import CabcRow
-from mam.data.warp import (
+from mam.data.generate.letters import LETTERS, load_faces
+from mam.data.generate.warp import (
     Distortion,
     Spread,
     bend,
@@ -19,6 +17,8 @@ from mam.data.warp import (
     extent,
     outline,
 )
+from mam.data.raster import Shapes, disc_sprite, distance_to, fill, grown
+from mam.data.schema import CabcRow
 
 _Mask = Bool[np.ndarray, "rows cols"]
 _WIDE = Spread(scale=0.5, rotation=30.0, shear=0.2)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, UInt8
 
-from mam.data.dashes import DashConfig, empty_canvas, grow_contour
+from mam.data.generate.dashes import DashConfig, empty_canvas, grow_contour
 from mam.data.raster import disc_sprite, stamp, stroke_sprite
 from mam.data.schema import PathfinderRow, Stroke
 

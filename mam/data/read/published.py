@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int, Shaped, UInt8
 
 from mam.data.images import decode, grey
-from mam.data.markers import find_discs, find_rings
+from mam.data.read.markers import find_discs, find_rings
 from mam.data.schema import CabcRow
 
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from PIL import ImageFont
 
 from mam.data import find_rings, make_cabc
-from mam.data.cabc import LEVELS
-from mam.data.letters import HERSHEY_FACES, LETTERS, hershey_face, load_faces, outline_face
+from mam.data.generate.cabc import LEVELS
+from mam.data.generate.letters import HERSHEY_FACES, LETTERS, hershey_face, load_faces, outline_face
+from mam.data.generate.thinning import thin_to_strokes
+from mam.data.generate.warp import Affine
 from mam.data.raster import distance_to
-from mam.data.thinning import thin_to_strokes
-from mam.data.warp import Affine
 
 rows = st.integers(0, 10_000)
 levels = st.sampled_from(sorted(LEVELS))
@@ -142,7 +142,7 @@ def test_affine_scales_by_powers_of_one_half() -> None:
 
 
 def test_impossible_overlap_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mam.data.cabc._FRESH_STARTS", 2)
+    monkeypatch.setattr("mam.data.generate.cabc._FRESH_STARTS", 2)
     never = replace(LEVELS["easy"], most_overlap=0.0)
     with pytest.raises(ValueError, match="overlap limits"):
         make_cabc(never, 0, 0)

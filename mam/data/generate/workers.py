@@ -9,7 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from typing import Any
 
-from mam.data.make import Recipe, make_records
+from mam.data.generate.make import Recipe, make_records
 
 Records = list[dict[str, Any]]
 

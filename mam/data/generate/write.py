@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 from pyarrow.fs import LocalFileSystem
 
 from mam.core.whole import left_behind, real_path
-from mam.data.make import ROW_TYPES, Recipe
+from mam.data.generate.make import ROW_TYPES, Recipe
+from mam.data.generate.workers import chunk_records
 from mam.data.outputs import check_outputs
-from mam.data.parquet import Damaged, open_parquet, parquet_writer
 from mam.data.schema import schema_of
-from mam.data.shards import Claim, claimed, shard_name
-from mam.data.workers import chunk_records
+from mam.data.store.parquet import Damaged, open_parquet, parquet_writer
+from mam.data.store.shards import Claim, claimed, shard_name
 
 RECIPE_KEY = "mam.recipe"
 START_KEY = "mam.start"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from mam.data import DashConfig, PathfinderConfig, make_pathfinder
-from mam.data.dashes import guard_distance, turn_weight
-from mam.data.pathfinder import LEVELS, ON, SPRITE_RADIUS
+from mam.data.generate.dashes import guard_distance, turn_weight
+from mam.data.generate.pathfinder import LEVELS, ON, SPRITE_RADIUS
 from mam.data.raster import stroke_sprite
 from mam.data.schema import Stroke
 
@@ -112,7 +112,7 @@ def test_turn_weight_is_even_bounded_and_periodic(turn: float, continuity: float
 
 
 def test_impossible_configurations_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mam.data.pathfinder.FRESH_STARTS", 5)
+    monkeypatch.setattr("mam.data.generate.pathfinder.FRESH_STARTS", 5)
     with pytest.raises(ValueError, match="border 3"):
         DashConfig(border=3)
     tight = replace(PathfinderConfig(), dashes=DashConfig(size=150), long=(60, 60))

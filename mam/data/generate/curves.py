@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 from scipy import ndimage
 
+from mam.data.generate.warp import outline
 from mam.data.raster import fill
 from mam.data.schema import CurvesRow
-from mam.data.warp import outline
 
 _STEP = 3.0  # px between two points of a curve
 _PIECE = 8  # points drawn at a time; a piece is the unit of over and under

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from mam.data import Recipe, StoreConfig, count_rows, make_row, recipe, rows_of, write_dataset
-from mam.data.curves import CurvesConfig
+from mam.data.generate.curves import CurvesConfig
 from mam.data.schema import to_record
-from mam.data.shards import MANIFEST
+from mam.data.store.shards import MANIFEST
 
 SMALL = Recipe("curves", CurvesConfig(rows=64, cols=64, curves=(1, 2), width=(2, 4)), seed=3)
 
@@ -111,7 +111,8 @@ def select_all(out: Path) -> list:
 
 def test_finished_work_is_not_done_again(tmp_path: Path, monkeypatch) -> None:
     out = write_dataset(SMALL, 30, tmp_path / "a.parquet")
-    monkeypatch.setattr("mam.data.workers.make_records", lambda *_: pytest.fail("made again"))
+    made = "mam.data.generate.workers.make_records"
+    monkeypatch.setattr(made, lambda *_: pytest.fail("made again"))
     ready: list[int] = []
     assert write_dataset(SMALL, 30, out, progress=ready.append) == out
     assert ready == [30]

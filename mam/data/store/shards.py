@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from mam import __version__
 from mam.core.whole import left_behind, reason_of
-from mam.data.lock import locked_file
+from mam.data.store.lock import locked_file
 
 MANIFEST = ".mam-make.json"
 _SHARD = re.compile(r"part-\d{5,}\.parquet")

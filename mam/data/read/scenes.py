@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Bool, UInt8
 
-from mam.data.depth import read_depth
 from mam.data.images import decode, grey
-from mam.data.published import natural_order
+from mam.data.read.depth import read_depth
+from mam.data.read.published import natural_order
 from mam.data.schema import ObjectRow
 
 SEGMENT_STEP = 6  # pixel value of a segmentation = 6 x object number

@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from mam.data import Recipe, StoreConfig, count_rows, make_row, rows_of, write_dataset
-from mam.data.curves import CurvesConfig
-from mam.data.lock import locked_file
+from mam.data.generate.curves import CurvesConfig
 from mam.data.schema import to_record
-from mam.data.shards import MANIFEST, claimed
+from mam.data.store.lock import locked_file
+from mam.data.store.shards import MANIFEST, claimed
 
 SMALL = Recipe("curves", CurvesConfig(rows=64, cols=64, curves=(1, 2), width=(2, 4)), seed=3)
 TENS = StoreConfig(shard_rows=10)
@@ -77,7 +77,7 @@ def test_two_commands_at_once_never_mix_their_rows(tmp_path: Path) -> None:
 
 def test_a_lock_does_not_outlive_its_process(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from mam.data.lock import locked_file\n"
+        "import sys, time; from pathlib import Path; from mam.data.store.lock import locked_file\n"
         "with locked_file(Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "lock")]
@@ -249,7 +249,7 @@ def test_a_disk_too_full_for_the_manifest_is_named(
     def full(file: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("mam.data.shards.os.fsync", full)
+    monkeypatch.setattr("mam.data.store.shards.os.fsync", full)
     with pytest.raises(OSError, match=r"set: cannot be written to \(the disk is full\)"):
         write_dataset(SMALL, 5, tmp_path / "set")
     assert names(tmp_path / "set") == []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mam import __version__
-from mam.data import cabc, curves, objects, pathfinder
+from mam.data.generate import cabc, curves, objects, pathfinder
 from mam.data.schema import CabcRow, CurvesRow, ObjectRow, PathfinderRow, Row, to_record
 
 Config = pathfinder.PathfinderConfig | cabc.CabcConfig | curves.CurvesConfig | objects.ObjectsConfig

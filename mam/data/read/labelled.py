@@ -12,10 +12,10 @@ import pyarrow as pa
 from jaxtyping import UInt8
 
 from mam.data.images import encode_png
-from mam.data.parquet import Damaged, open_parquet, parquet_files
-from mam.data.published import PublishedPathfinderRow
-from mam.data.readers import layout_of, rows_of
+from mam.data.read.published import PublishedPathfinderRow
+from mam.data.read.readers import layout_of, rows_of
 from mam.data.schema import CabcRow, PathfinderRow, check_types, kind_of
+from mam.data.store.parquet import Damaged, open_parquet, parquet_files
 
 _TASKS = {PathfinderRow: "pathfinder", PublishedPathfinderRow: "pathfinder", CabcRow: "cabc"}
 _BATCH = 1000  # rows read at a time

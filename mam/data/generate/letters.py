@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from PIL import Image, ImageDraw, ImageFont
 
-from mam.data.thinning import thin_to_strokes
+from mam.data.generate.thinning import thin_to_strokes
 
 Polyline = Float[np.ndarray, "_ 2"]
 Face = Mapping[str, tuple[Polyline, ...]]

@@ -285,7 +285,7 @@ def test_unreachable_urls_are_named(monkeypatch) -> None:
         raise OSError("no network")
 
     offline = SimpleNamespace(FileSystem=SimpleNamespace(from_uri=no_network))
-    monkeypatch.setattr("mam.data.parquet.pa_fs", offline)
+    monkeypatch.setattr("mam.data.store.parquet.pa_fs", offline)
     with pytest.raises(OSError, match=r"s3://b/a\.parquet: cannot be reached \(no network\)"):
         list(rows_of("s3://b/a.parquet"))
 

@@ -14,8 +14,8 @@ import pyarrow.fs as pa_fs
 import pyarrow.parquet as pq
 
 from mam.core.whole import whole_file
-from mam.data.footer import UNSEALED, is_intact, seal
 from mam.data.schema import COLUMNS, Row, check_types, columns_in, from_record, kind_of
+from mam.data.store.footer import UNSEALED, is_intact, seal
 
 # How our own files are written. PNG bytes do not compress again; only the small columns would, and
 # they are small. The least and greatest picture of a column, its statistics, are of use to nobody.
