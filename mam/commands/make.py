@@ -1,4 +1,4 @@
-"""`mam make` and `mam look`. Heavy imports live inside the commands."""
+"""`mam make`: data sets. Heavy imports live inside the commands."""
 
 import dataclasses
 from pathlib import Path
@@ -12,8 +12,6 @@ from mam.commands.progress import progress_bar
 if TYPE_CHECKING:
     from mam.data import Recipe
 
-make = typer.Typer(help="Make a data set.", no_args_is_help=True)
-
 Count = Annotated[int, typer.Option(help="Number of rows.", min=1)]
 Seed = Annotated[int, typer.Option(help="Row k depends only on (seed, k).", min=0)]
 Workers = Annotated[int, typer.Option(help="Processes; the result does not depend on it.", min=1)]
@@ -22,9 +20,11 @@ ShardRows = Annotated[int, typer.Option(help="Rows per shard.", min=1)]
 
 
 def register(app: typer.Typer) -> None:
-    """Add this file's commands to the application."""
+    """Add this verb to the application."""
+    make = typer.Typer(help="Make a data set.", no_args_is_help=True)
+    for command in (pathfinder, cabc, curves, objects):
+        make.command()(command)
     app.add_typer(make, name="make")
-    app.command()(look)
 
 
 def _write(recipe: "Recipe", count: int, out: Path, workers: int, shard_rows: int) -> None:
@@ -39,7 +39,6 @@ def _write(recipe: "Recipe", count: int, out: Path, workers: int, shard_rows: in
     typer.echo(f"{out}: {count} rows, {spent:.1f} s, {count / spent:.1f} rows/s")
 
 
-@make.command()
 def pathfinder(
     out: Out,
     level: Annotated[str, typer.Option(help="easy, medium, hard or ultimate.")] = "hard",
@@ -54,7 +53,6 @@ def pathfinder(
     _write(recipe("pathfinder", level, seed), count, out, workers, shard_rows)
 
 
-@make.command()
 def cabc(
     out: Out,
     level: Annotated[str, typer.Option(help="easy, medium or hard.")] = "hard",
@@ -90,7 +88,6 @@ def _span(text: str | None, name: str) -> tuple[int, int] | None:
         raise ValueError(f"--{name} {text}: give a number or a range such as 2-5") from None
 
 
-@make.command()
 def curves(
     out: Out,
     level: Annotated[str, typer.Option(help="easy, medium or hard.")] = "hard",
@@ -125,7 +122,6 @@ def curves(
     _write(made, count, out, workers, shard_rows)
 
 
-@make.command()
 def objects(
     out: Out,
     level: Annotated[str, typer.Option(help="easy, medium or hard.")] = "medium",
@@ -142,24 +138,3 @@ def objects(
     if number is not None:
         made = dataclasses.replace(made, config=dataclasses.replace(made.config, objects=number))
     _write(made, count, out, workers, shard_rows)
-
-
-def look(
-    data: Annotated[str, typer.Argument(help="A data set, folder, image or URL.")],
-    out: Annotated[Path, typer.Option(help="The PNG to write.")],
-    rows: Annotated[str, typer.Option(help="Row numbers, e.g. 0,1,2.")] = "0,1,2,3,4,5",
-) -> None:
-    """Draw a contact sheet of some rows."""
-    from mam.core.whole import write_whole
-    from mam.data import encode_png, select_rows
-    from mam.data.outputs import check_outputs
-    from mam.show.sheet import contact_sheet, row_panels
-
-    try:
-        wanted = [int(part) for part in rows.split(",") if part.strip()]
-    except ValueError:
-        raise ValueError(f"--rows {rows}: give row numbers such as 0,1,2") from None
-    check_outputs([out], [data])
-    sheet = contact_sheet([row_panels(row) for row in select_rows(data, wanted)])
-    write_whole(out, encode_png(sheet))
-    typer.echo(f"{out}: {len(wanted)} rows of {data}")

@@ -1,4 +1,4 @@
-"""Rivals: `mam learn rival`, and what `mam evaluate` does with them."""
+"""`mam learn rival`: neural baselines."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -13,10 +13,8 @@ if TYPE_CHECKING:
     from mam.rivals.learn import Progress
     from mam.rivals.settings import Settings
 
-KIND = "rival"  # of a model file
 
-
-class Kind(StrEnum):
+class NetworkName(StrEnum):
     """Which network."""
 
     hcnn = "h-cnn"
@@ -24,15 +22,10 @@ class Kind(StrEnum):
     convnext = "convnext"
 
 
-def register(learn: typer.Typer) -> None:
-    """Add this file's commands to the application."""
-    learn.command()(rival)
-
-
 def rival(
     data: Annotated[str, typer.Argument(help="A data set: pathfinder or cABC.")],
     out: Annotated[Path, typer.Option(help="The model to write, .safetensors; never replaced.")],
-    kind: Annotated[Kind, typer.Option(help="Which network.")] = Kind.hcnn,
+    kind: Annotated[NetworkName, typer.Option(help="Which network.")] = NetworkName.hcnn,
     images: Annotated[
         int | None, typer.Option(help="Only so many images, from the first.", min=1)
     ] = None,
@@ -113,25 +106,3 @@ def _told(progress: "Progress", settings: "Settings", out: Path, as_json: bool) 
         f"stopped at step {progress.step:,} of {progress.steps:,}{loss}{speed}; "
         "go on with the same command and --resume"
     )
-
-
-def is_rival(model: str) -> bool:
-    """Whether a model file holds a rival."""
-    from mam.core.model_files import model_kind
-
-    return model_kind(model) == KIND
-
-
-def evaluate_rival(data: str, model: str, task: str, limit: int | None, as_json: bool) -> None:
-    """Measure a rival on a data set of a task."""
-    from mam.rivals.extra import check_extra
-
-    check_extra()
-    from mam.commands.evaluate import row_count
-    from mam.rivals.predict import Rival
-    from mam.tasks.rivals import evaluate
-
-    rival = Rival.load(model)
-    with progress_bar("answering", row_count(data, limit), "images") as advance:
-        report = evaluate(data, rival, task, limit, advance)
-    typer.echo(report.as_json() if as_json else report.as_text())
