@@ -28,7 +28,12 @@ _BOTH = "toulbar2 and max-product"
 
 
 def solve_rest(rest: Sequence[Rest], options: Options) -> list[Solution]:
-    """Return one answer a component, proved where one of the two solvers can in its time."""
+    """Return one answer a component, proved where one of the solvers can in its time.
+
+    Branch and bound, where the factors allow it, and toulbar2, where it is installed, have a tenth
+    of ``seconds`` each, for components up to ``EASY`` variables; what is open then goes to messages
+    and, with ``bound``, to toulbar2 for the rest of its time.
+    """
     if not rest:
         return []
     if options.method == "toulbar2":
@@ -66,6 +71,17 @@ def by_branch_and_bound(rest: Sequence[Rest], seconds: float | int) -> list[Solu
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return list(pool.map(one, rest))
+
+
+def completed(
+    rest: Sequence[Rest],
+    answers: Sequence[Solution | None],
+    solver: Callable[[list[Rest]], Sequence[Solution]],
+) -> list[Solution]:
+    """All answers; a solver is asked about the components that have none yet."""
+    missing = [one for one, answer in zip(rest, answers, strict=True) if answer is None]
+    later = iter(solver(missing) if missing else [])
+    return [next(later) if answer is None else answer for answer in answers]
 
 
 def _improved(

@@ -27,11 +27,12 @@ from mam.core.estimator import Estimator
 from mam.core.growing import GrowingSizes
 from mam.core.programs import forget_old_programs
 from mam.infer import Options
+from mam.infer.linear import relaxed_maximum
 from mam.vision.images.binary import Images, as_binary, as_states, padded_batches
 from mam.vision.parts.candidates import PRUNING, PartCandidates, Pruned, prune
 from mam.vision.parts.cover import cover_of
 from mam.vision.parts.explain import LARGEST_TABLE, Explainer
-from mam.vision.parts.formal import cover_program, sparsifier_model
+from mam.vision.parts.formal import sparsifier_model
 from mam.vision.parts.masks import Parts
 from mam.vision.parts.placements import Placements, draw_placements, placements_of
 
@@ -225,7 +226,7 @@ class Sparsifier(Estimator):
         bounded = []
         for state, answer in zip(states, answers, strict=True):
             model = sparsifier_model(state > 0, parts, unknown=state == 0, exclusive=False)
-            limit, _ = cover_program(model).solve()
+            limit = relaxed_maximum(model.graph, model.evidence)
             # The program is solved to about 1e-7 of its value.
             limit = max(limit * (1 + 1e-6), answer.score)
             tight = limit - answer.score <= 1e-5
