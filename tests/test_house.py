@@ -32,6 +32,9 @@ MODULES |= {"Hershey-Fonts": "HersheyFonts", "lazy-loader": "lazy_loader"}
 TOOLS = {"pytest-xdist", "ruff", "pyright", "beartype"}
 DATA_READERS = {"vision", "rivals", "tasks", "show", "reproduce", "commands", "cli", "data"}
 
+# Methods that a higher layer does; they import it when they are called.
+HANDED_UP = {("models/mam.py", "mam.show.factor_graph")}
+
 
 def _layer(module: str) -> str | None:
     parts = module.split(".")
@@ -116,7 +119,9 @@ def test_a_way_up_between_rooms_is_found() -> None:
 )
 def test_no_upward_import(path: Path) -> None:
     layer = path.relative_to(ROOT).parts[0].removesuffix(".py")
-    assert upward_imports(layer, path.read_text()) == []
+    handed = {up for own, up in HANDED_UP if ROOT / own == path}
+    upward = upward_imports(layer, path.read_text())
+    assert [module for module in upward if not module.startswith(tuple(handed))] == []
 
 
 def test_an_upward_import_is_found() -> None:

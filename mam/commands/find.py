@@ -84,7 +84,7 @@ def find_letters(
     if out is not None:
         from mam.core.whole import write_whole
         from mam.data import encode_png
-        from mam.show.graphs import draw_matches
+        from mam.show.elastic import draw_matches
 
         write_whole(out, encode_png(draw_matches(pixels, matches)))
     return matches

@@ -1,12 +1,16 @@
 """Drawings of factor graphs."""
 
+import matplotlib
+
+matplotlib.use("Agg")
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from mam.models.draw import draw_factor_graph
 from mam.models.examples import gene_network, two_lines
-from mam.models.layout import layout
+from mam.show.factor_graph import draw_factor_graph
+from mam.show.node_layout import layout
 
 
 def test_nodes_do_not_overlap() -> None:
@@ -22,10 +26,11 @@ def test_nodes_do_not_overlap() -> None:
     assert np.ptp(place[:, 0]) >= np.ptp(place[:, 1])
 
 
-def test_names_are_drawn_and_large_graphs_refused() -> None:
+def test_every_node_is_drawn_and_large_graphs_refused() -> None:
     axes = gene_network().draw()
     shown = {text.get_text() for text in axes.texts}
-    assert {"A", "AB", "corepression"} <= shown
+    assert {"A", "B", "C", "D", "AB", "AD", "A and C", "corepression"} <= shown
+    assert sum(len(c.get_offsets()) for c in axes.collections) == 6 + 4
     plt.close(axes.figure)
     many = two_lines(rows=50)
     with pytest.raises(ValueError, match="too large to draw"):

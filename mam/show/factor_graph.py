@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mam.graph import FactorGraph
-from mam.models.layout import layout, widest_gap
+from mam.show.node_layout import layout, widest_gap
 
 _LARGEST = 400
 _INCHES = 0.8  # on paper, for one edge of the graph
