@@ -6,7 +6,7 @@ import numpy as np
 
 from mam.data import CabcRow
 from mam.data.raster import disc
-from mam.reproduce.study import ShownRow
+from mam.reproduce.answers import ShownRow
 from mam.show.elastic import draw_matches, graph_svg
 from mam.show.page import figure, figures, paragraph, picture
 from mam.show.parts import part_sheet

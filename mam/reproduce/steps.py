@@ -107,6 +107,10 @@ class StepFolder:
         write_whole(self._record_path(step), json.dumps(about, allow_nan=False).encode())
         return Record(result, round(seconds, 3))
 
+    def seconds(self, steps: Sequence[Step]) -> float:
+        """The time that finished steps took when they were done."""
+        return sum(found.seconds for step in steps if (found := self.record(step)))
+
     def _record_path(self, step: Step) -> Path:
         return self.folder / f"{step.stem}.json"
 
@@ -123,3 +127,8 @@ def _parsed(text: bytes) -> Record | None:
 def distinct(steps: Sequence[Step]) -> list[Step]:
     """Each step once: two figures may rest on the same one."""
     return list({step.stem: step for step in steps}.values())
+
+
+def with_needs(step: Step) -> list[Step]:
+    """The step after all that it builds on."""
+    return [*(one for need in step.needs for one in with_needs(need)), step]
