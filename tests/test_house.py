@@ -146,24 +146,32 @@ def test_every_hop_of_contributing_is_there() -> None:
             assert re.search(rf"(def|class) {word}\b", found[0].read_text()), f"{path}: {name}"
 
 
+def _named(node: ast.stmt) -> str | None:
+    """The public class or type alias that a statement defines."""
+    if isinstance(node, ast.ClassDef):
+        return None if node.name.startswith("_") else node.name
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        name = node.targets[0].id
+        return name if re.fullmatch("[A-Z][a-z]\\w*", name) else None
+    return None
+
+
 def duplicates(sources: Iterable[str]) -> set[str]:
-    """Names of public classes that several files define."""
-    found = Counter(
-        node.name
-        for source in sources
-        for node in ast.parse(source).body
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-    )
+    """Names of public classes and type aliases that several files define."""
+    trees = [ast.parse(source) for source in sources]
+    found = Counter(name for tree in trees for node in tree.body if (name := _named(node)))
     return {name for name, count in found.items() if count > 1}
 
 
-def test_a_public_class_has_a_name_of_its_own() -> None:
+def test_a_public_class_or_alias_has_a_name_of_its_own() -> None:
     assert duplicates(path.read_text() for path in ROOT.rglob("*.py")) == set()
 
 
-def test_a_second_class_of_one_name_is_found() -> None:
+def test_a_second_class_or_alias_of_one_name_is_found() -> None:
     assert duplicates(["class A: ...", "class B: ...", "class A(B): ..."]) == {"A"}
     assert duplicates(["class _A: ...", "class _A: ..."]) == set()
+    assert duplicates(["class Mask: ...", "Mask = int"]) == {"Mask"}
+    assert duplicates(["LARGE = 1", "LARGE = 2"]) == set()
 
 
 def test_help_is_fast() -> None:

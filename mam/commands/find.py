@@ -7,13 +7,13 @@ import typer
 
 from mam.commands.options import (
     LETTERS,
-    Graphs,
-    Json,
-    LetterModel,
-    Mask,
+    GraphsOption,
+    JsonOption,
+    LetterModelOption,
     MaskName,
-    Preset,
+    MaskOption,
     PresetName,
+    PresetOption,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 def find(
     image: Annotated[Path, typer.Argument(help="A picture.")],
-    model: LetterModel = LETTERS,
+    model: LetterModelOption = LETTERS,
     copies: Annotated[
         int | None, typer.Option(help="Letters: how many (2); objects: of each (1).", min=1)
     ] = None,
@@ -38,12 +38,12 @@ def find(
     masks: Annotated[
         Path | None, typer.Option(help="Objects: a PNG with the number of the object at each px.")
     ] = None,
-    mask: Mask = MaskName.outline,
+    mask: MaskOption = MaskName.outline,
     depth: Annotated[Path | None, typer.Option(help="Objects: the picture's depth.")] = None,
-    graphs: Graphs = 200,
+    graphs: GraphsOption = 200,
     threshold: Annotated[int, typer.Option(help="Letters: a pixel is ON above this.")] = 12,
-    preset: Preset = PresetName.best,
-    as_json: Json = False,
+    preset: PresetOption = PresetName.best,
+    as_json: JsonOption = False,
 ) -> None:
     """Find objects in a picture; the kind of model says how."""
     from mam.core.model_files import find_model, model_kind

@@ -12,11 +12,13 @@ from mam.commands.progress import progress_bar
 if TYPE_CHECKING:
     from mam.data import Recipe
 
-Count = Annotated[int, typer.Option(help="Number of rows.", min=1)]
-Seed = Annotated[int, typer.Option(help="Row k depends only on (seed, k).", min=0)]
-Workers = Annotated[int, typer.Option(help="Processes; the result does not depend on it.", min=1)]
-Out = Annotated[Path, typer.Option(help="A .parquet file, or a folder for shards.")]
-ShardRows = Annotated[int, typer.Option(help="Rows per shard.", min=1)]
+CountOption = Annotated[int, typer.Option(help="Number of rows.", min=1)]
+RowSeedOption = Annotated[int, typer.Option(help="Row k depends only on (seed, k).", min=0)]
+WorkersOption = Annotated[
+    int, typer.Option(help="Processes; the result does not depend on it.", min=1)
+]
+OutOption = Annotated[Path, typer.Option(help="A .parquet file, or a folder for shards.")]
+ShardRowsOption = Annotated[int, typer.Option(help="Rows per shard.", min=1)]
 
 
 def register(app: typer.Typer) -> None:
@@ -40,12 +42,12 @@ def _write(recipe: "Recipe", count: int, out: Path, workers: int, shard_rows: in
 
 
 def pathfinder(
-    out: Out,
+    out: OutOption,
     level: Annotated[str, typer.Option(help="easy, medium, hard or ultimate.")] = "hard",
-    count: Count = 1000,
-    seed: Seed = 0,
-    workers: Workers = 1,
-    shard_rows: ShardRows = 1000,
+    count: CountOption = 1000,
+    seed: RowSeedOption = 0,
+    workers: WorkersOption = 1,
+    shard_rows: ShardRowsOption = 1000,
 ) -> None:
     """Dashed contours: are the two markers on the same one?"""
     from mam.data import recipe
@@ -54,12 +56,12 @@ def pathfinder(
 
 
 def cabc(
-    out: Out,
+    out: OutOption,
     level: Annotated[str, typer.Option(help="easy, medium or hard.")] = "hard",
-    count: Count = 1000,
-    seed: Seed = 0,
-    workers: Workers = 1,
-    shard_rows: ShardRows = 1000,
+    count: CountOption = 1000,
+    seed: RowSeedOption = 0,
+    workers: WorkersOption = 1,
+    shard_rows: ShardRowsOption = 1000,
     font: Annotated[
         list[Path] | None,
         typer.Option(help="A TrueType or OpenType file instead of the Hershey faces; repeatable."),
@@ -89,12 +91,12 @@ def _span(text: str | None, name: str) -> tuple[int, int] | None:
 
 
 def curves(
-    out: Out,
+    out: OutOption,
     level: Annotated[str, typer.Option(help="easy, medium or hard.")] = "hard",
-    count: Count = 1000,
-    seed: Seed = 0,
-    workers: Workers = 1,
-    shard_rows: ShardRows = 1000,
+    count: CountOption = 1000,
+    seed: RowSeedOption = 0,
+    workers: WorkersOption = 1,
+    shard_rows: ShardRowsOption = 1000,
     number: Annotated[str | None, typer.Option(help="Curves per image, e.g. 3 or 2-5.")] = None,
     width: Annotated[str | None, typer.Option(help="Width in px, e.g. 6 or 4-12.")] = None,
     size: Annotated[int | None, typer.Option(help="Side of the image in px.")] = None,
@@ -123,12 +125,12 @@ def curves(
 
 
 def objects(
-    out: Out,
+    out: OutOption,
     level: Annotated[str, typer.Option(help="easy, medium or hard.")] = "medium",
-    count: Count = 100,
-    seed: Seed = 0,
-    workers: Workers = 1,
-    shard_rows: ShardRows = 1000,
+    count: CountOption = 100,
+    seed: RowSeedOption = 0,
+    workers: WorkersOption = 1,
+    shard_rows: ShardRowsOption = 1000,
     number: Annotated[int | None, typer.Option(help="Different objects.", min=1)] = None,
 ) -> None:
     """Textured objects in clutter: where is each of them?"""

@@ -17,7 +17,7 @@ from mam.graph import GraphUnion, Scores
 from mam.infer.condition import Conditioned, condition
 from mam.infer.connected import FactorComponents, number_components
 from mam.infer.network import write_network
-from mam.infer.order import Order, best_order
+from mam.infer.order import EliminationOrder, best_order
 from mam.infer.rounds import NEVER, Round, Rounds, plan_rounds
 from mam.infer.twins import Twins, find_twins
 
@@ -175,7 +175,9 @@ def _neighbours(mine: np.ndarray, scopes: Sequence[np.ndarray]) -> dict[int, set
     return near
 
 
-def _replanned(plan: Rounds, orders: list[tuple[np.ndarray, Order, np.ndarray]]) -> Rounds:
+def _replanned(
+    plan: Rounds, orders: list[tuple[np.ndarray, EliminationOrder, np.ndarray]]
+) -> Rounds:
     """Take some components out of a plan and put sequential orders for them in its place."""
     if not orders:
         return plan

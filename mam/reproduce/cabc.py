@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mam.core.progress import Advance
 from mam.data import CabcRow
 from mam.reproduce.answers import ShownRow
 from mam.reproduce.letter_figures import draw_answers, draw_graphs, draw_parts
@@ -23,7 +24,7 @@ from mam.reproduce.plan import (
 from mam.reproduce.steps import Step
 from mam.reproduce.study import answers_step, evaluation, model_step, parts_step
 from mam.tasks import cabc as task
-from mam.tasks.report import Advance, Report
+from mam.tasks.report import Report
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.parts.learning import PartLearner, PartLearningConfig
 from mam.vision.parts.masks import CABC as NOISE

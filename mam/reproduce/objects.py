@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mam.core.progress import Advance
 from mam.data import Recipe
 from mam.data.generate.objects import LEVELS
 from mam.reproduce.answers import ShownRow, some_rows
@@ -17,7 +18,6 @@ from mam.reproduce.page_settings import NO_FIGURE, SETTINGS, settings_table, tim
 from mam.reproduce.steps import Step, StepFolder, distinct, with_needs
 from mam.show.page import TableRow, page, paragraph, table
 from mam.tasks import objects as task
-from mam.tasks.report import Advance
 from mam.vision.elastic.photographs.detector import ObjectDetector
 
 _SEED = 101

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mam.core.progress import Advance
 from mam.reproduce.contour_figures import draw_answers, draw_continuation, draw_parts
 from mam.reproduce.plan import (
     OURS,
@@ -21,7 +22,7 @@ from mam.reproduce.plan import (
 from mam.reproduce.steps import Step
 from mam.reproduce.study import answers_step, evaluation, model_step, parts_step
 from mam.tasks import pathfinder as task
-from mam.tasks.report import Advance, Report
+from mam.tasks.report import Report
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 from mam.vision.parts.learning import PartLearner
 from mam.vision.parts.masks import Parts

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from mam.core.progress import Tell
 from mam.core.whole import write_whole
 from mam.data.outputs import check_outputs
 from mam.reproduce.cabc import CABC
@@ -18,7 +19,6 @@ EXPERIMENTS: Mapping[str, Experiment] = {
     "objects": OBJECTS,
 }
 
-Tell = Callable[[str, float], None]  # what is being done, and which share of all is done
 Notice = Callable[[str], None]  # something that a user should know, in a sentence
 
 

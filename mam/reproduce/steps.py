@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mam import __version__
+from mam.core.progress import Advance
 from mam.core.whole import write_whole
-from mam.tasks.report import Advance
 
 Work = Callable[[Path, Advance], Any]  # given its file and told-how-many-rows; returns JSON
 

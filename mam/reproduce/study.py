@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mam.core.progress import Advance
 from mam.data import recipe
 from mam.reproduce.answers import ShownRow, some_rows
 from mam.reproduce.data_sets import DataSet, generated_set, given_set
@@ -14,7 +15,7 @@ from mam.reproduce.plan import Challenge, ChartLine, Measured, Sample, Scale, St
 from mam.reproduce.steps import Step, StepFolder, distinct, with_needs
 from mam.show.page import figure, figures, paragraph, picture
 from mam.show.sheet import row_panels
-from mam.tasks.report import Advance, Report
+from mam.tasks.report import Report
 from mam.vision.parts.learning import PartLearner
 from mam.vision.parts.training import binary_images
 

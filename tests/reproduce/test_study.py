@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from mam.cli import app
+from mam.core.progress import Advance
 from mam.data import StoreConfig, recipe, write_dataset
 from mam.reproduce import run
 from mam.reproduce.challenge_page import challenge
@@ -30,7 +31,7 @@ from mam.reproduce.plan import (
 )
 from mam.reproduce.steps import Step
 from mam.reproduce.study import evaluation
-from mam.tasks.report import Advance, Report
+from mam.tasks.report import Report
 
 WORK: list[str] = []
 

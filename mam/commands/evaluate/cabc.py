@@ -5,19 +5,27 @@ from typing import Annotated
 import typer
 
 from mam.commands.evaluate.rival import evaluate_rival, is_rival
-from mam.commands.options import LETTERS, Data, Json, LetterModel, Limit, Preset, PresetName
+from mam.commands.options import (
+    LETTERS,
+    DataArgument,
+    JsonOption,
+    LetterModelOption,
+    LimitOption,
+    PresetName,
+    PresetOption,
+)
 from mam.commands.progress import progress_bar, row_count
 
 
 def cabc(
-    data: Data,
-    model: LetterModel = LETTERS,
-    limit: Limit = None,
-    preset: Preset = PresetName.best,
+    data: DataArgument,
+    model: LetterModelOption = LETTERS,
+    limit: LimitOption = None,
+    preset: PresetOption = PresetName.best,
     causes: Annotated[
         bool, typer.Option("--causes", help="Say at which stage wrong answers went wrong.")
     ] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Are two markers on the same letter? Measure on a cABC data set."""
     if is_rival(model):

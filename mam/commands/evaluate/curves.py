@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.options import Data, Json, Limit
+from mam.commands.options import DataArgument, JsonOption, LimitOption
 from mam.commands.progress import progress_bar, row_count
 
 
@@ -17,13 +17,13 @@ class Column(StrEnum):
 
 
 def curves(
-    data: Data,
+    data: DataArgument,
     model: Annotated[str, typer.Option(help="A bundled model or a file.")] = "curves",
     column: Annotated[
         Column, typer.Option(help="gaps: masks with breaks along the upper curves' borders.")
     ] = Column.mask,
-    limit: Limit = None,
-    as_json: Json = False,
+    limit: LimitOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Which pixels belong to which curve? Dice, by set."""
     from mam.tasks.curves import evaluate as measure

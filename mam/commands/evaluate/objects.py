@@ -5,35 +5,35 @@ from typing import Annotated
 import typer
 
 from mam.commands.options import (
-    Data,
-    Graphs,
-    Json,
-    Limit,
-    Mask,
+    DataArgument,
+    GraphsOption,
+    JsonOption,
+    LimitOption,
     MaskName,
-    ObjectName,
-    SceneDepth,
-    Seed,
-    Split,
+    MaskOption,
+    ObjectNameOption,
+    SceneDepthOption,
+    SeedOption,
     SplitName,
+    SplitOption,
 )
 from mam.commands.progress import progress_bar, row_count
 
 
 def objects(
-    data: Data,
+    data: DataArgument,
     model: Annotated[str | None, typer.Option(help="A model of `mam learn objects`.")] = None,
     leave_out: Annotated[
         bool, typer.Option("--leave-out", help="Learn on all frames but one, find in that one.")
     ] = False,
-    name: ObjectName = None,
-    split: Split = SplitName.all,
-    depth: SceneDepth = False,
-    mask: Mask = MaskName.outline,
-    graphs: Graphs = 200,
-    seed: Seed = 0,
-    limit: Limit = None,
-    as_json: Json = False,
+    name: ObjectNameOption = None,
+    split: SplitOption = SplitName.all,
+    depth: SceneDepthOption = False,
+    mask: MaskOption = MaskName.outline,
+    graphs: GraphsOption = 200,
+    seed: SeedOption = 0,
+    limit: LimitOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Where are objects in photographs? IoU of found and true masks."""
     from mam.tasks.objects import RowChoice, evaluate

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mam.commands.evaluate.rival import evaluate_rival, is_rival
-from mam.commands.options import Data, Json, Limit
+from mam.commands.options import DataArgument, JsonOption, LimitOption
 from mam.commands.progress import progress_bar, row_count
 
 
@@ -18,7 +18,7 @@ class Input(StrEnum):
 
 
 def pathfinder(
-    data: Data,
+    data: DataArgument,
     model: Annotated[str, typer.Option(help="A bundled model or a file.")] = "contours",
     input: Annotated[
         Input | None,
@@ -27,8 +27,8 @@ def pathfinder(
             "in the picture."
         ),
     ] = None,
-    limit: Limit = None,
-    as_json: Json = False,
+    limit: LimitOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Are the two markers on the same contour?"""
     if is_rival(model):

@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 
 from mam.commands.options import (
-    Graphs,
-    Json,
-    Limit,
-    ObjectName,
-    SceneDepth,
-    Seed,
-    Split,
+    GraphsOption,
+    JsonOption,
+    LimitOption,
+    ObjectNameOption,
+    SceneDepthOption,
+    SeedOption,
     SplitName,
+    SplitOption,
 )
 from mam.commands.progress import progress_bar, row_count
 
@@ -21,13 +21,13 @@ from mam.commands.progress import progress_bar, row_count
 def objects(
     data: Annotated[str, typer.Argument(help="Photographs with masks, scenes, or cABC.")],
     out: Annotated[Path, typer.Option(help="The model to write, .safetensors.")],
-    name: ObjectName = None,
-    split: Split = SplitName.all,
-    depth: SceneDepth = False,
-    graphs: Graphs = 200,
-    seed: Seed = 0,
-    limit: Limit = None,
-    as_json: Json = False,
+    name: ObjectNameOption = None,
+    split: SplitOption = SplitName.all,
+    depth: SceneDepthOption = False,
+    graphs: GraphsOption = 200,
+    seed: SeedOption = 0,
+    limit: LimitOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Learn elastic graphs of objects: in photographs with masks, or letters of cABC."""
     import json

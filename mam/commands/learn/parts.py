@@ -11,7 +11,7 @@ import typer
 from mam.commands.progress import share_bar
 
 if TYPE_CHECKING:
-    from mam.vision.parts.learning import Images, PartLearner, PartLearningConfig
+    from mam.vision.parts.learning import BinaryImages, PartLearner, PartLearningConfig
     from mam.vision.parts.masks import Noise
 
 
@@ -77,7 +77,11 @@ def parts(
 
 
 def _learned(
-    masks: "Images", config: "PartLearningConfig", noise: "Noise", seed: int, source: dict[str, str]
+    masks: "BinaryImages",
+    config: "PartLearningConfig",
+    noise: "Noise",
+    seed: int,
+    source: dict[str, str],
 ) -> "PartLearner":
     """Learn under a progress bar."""
     from mam.vision.parts.learning import PartLearner

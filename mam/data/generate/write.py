@@ -5,7 +5,7 @@ shards, which wait in `PATH.parquet.parts/` until all are there.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow.fs import LocalFileSystem
 
+from mam.core.progress import Advance
 from mam.core.whole import left_behind, real_path
 from mam.data.generate.make import ROW_TYPES, Recipe
 from mam.data.generate.workers import chunk_records
@@ -25,8 +26,6 @@ from mam.data.store.shards import Claim, claimed, shard_name
 RECIPE_KEY = "mam.recipe"
 START_KEY = "mam.start"
 _CHUNK = 16  # rows a worker makes at a time: short enough for a steady progress bar
-
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def write_dataset(
     count: int,
     out: Path,
     config: StoreConfig | None = None,
-    progress: Progress = lambda rows: None,
+    progress: Advance = lambda rows: None,
 ) -> Path:
     """Write rows 0..count-1 of a recipe to `out` (a .parquet file, or else a folder of shards).
 
@@ -74,7 +73,7 @@ class _Shard(NamedTuple):
 
 
 def _write_file(
-    recipe: Recipe, count: int, out: Path, config: StoreConfig, progress: Progress
+    recipe: Recipe, count: int, out: Path, config: StoreConfig, progress: Advance
 ) -> None:
     """Write a single file, unless it is there."""
     folder = out.with_name(out.name + ".parts")
@@ -108,7 +107,7 @@ def _is_file_done(out: Path, recipe: Recipe, count: int) -> bool:
 
 
 def _write_shards(
-    claim: Claim, recipe: Recipe, count: int, config: StoreConfig, progress: Progress
+    claim: Claim, recipe: Recipe, count: int, config: StoreConfig, progress: Advance
 ) -> list[_Shard]:
     """Write those shards that are not there."""
     shards = [
@@ -184,7 +183,7 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
 
 
 def _write_missing(
-    recipe: Recipe, shards: Sequence[_Shard], config: StoreConfig, progress: Progress
+    recipe: Recipe, shards: Sequence[_Shard], config: StoreConfig, progress: Advance
 ) -> None:
     chunks = [
         (start, min(start + _CHUNK, shard.stop))
