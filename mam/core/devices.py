@@ -31,7 +31,7 @@ def batches_at_once() -> int:
 
 def host_threads() -> int:
     """How many threads prepare and read batches: numpy lets several work at once."""
-    return by_device(2, min(max((os.cpu_count() or 1) // 2, 2), 8))
+    return by_device(2, min(max((os.cpu_count() or 1) // 2, 2), 4))
 
 
 def spread(values: _T) -> _T:
