@@ -17,9 +17,10 @@ from jaxtyping import Bool, Float, Int, UInt8
 from PIL import Image
 
 from mam.core.devices import batch_size, batches_at_once
+from mam.core.progress import Advance
 from mam.data import CabcRow, find_rings
 from mam.tasks.accuracy import Answered, measure_accuracy
-from mam.tasks.report import Advance, Report
+from mam.tasks.report import Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.finder import Match, ObjectFinder
