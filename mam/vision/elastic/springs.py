@@ -9,13 +9,13 @@ are kept and updated with every edge instead of being searched for every pair.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from mam.infer.loop import run
 from mam.vision.parts.greedy import places_of
 
 _FAR = np.float32(1e6)  # no path; far above any sum of radii
@@ -86,43 +86,56 @@ def _added(
     longest: Array | float,
 ) -> Bool[Array, "graphs n n"]:
     """Which pairs get an edge."""
-    return jax.vmap(partial(_added_to_one, factor=factor, tolerance=tolerance, longest=longest))(
-        places, there
-    )
-
-
-def _added_to_one(
-    places: Array,
-    there: Array,
-    factor: Array | float,
-    tolerance: Array | float,
-    longest: Array | float,
-) -> Bool[Array, "n n"]:
-    count = len(places)
-    square = jnp.sum((places[:, None] - places) ** 2, -1)
+    count = there.shape[1]
+    square = jnp.sum((places[:, :, None] - places[:, None]) ** 2, -1)
     distance = jnp.sqrt(square)
     wish = jnp.maximum(1.0, distance / factor)
     number = jnp.arange(count)
-    upper = number[:, None] < number
-    allowed = upper & there[:, None] & there & (distance < longest)
+    allowed = there[:, :, None] & there[:, None] & (distance < longest)
+    allowed &= number[:, None] < number
     # Squared distances are whole numbers, so equally distant pairs are told apart by their place.
-    rank = _ranks(jnp.where(allowed, square, jnp.inf))
+    rank = jax.vmap(_ranks)(jnp.where(allowed, square, jnp.inf))
+    adding = _Adding(wish, jnp.where(allowed, wish * tolerance, jnp.inf), rank)
+    apart = jnp.broadcast_to(jnp.where(number[:, None] == number, 0.0, _FAR), wish.shape)
+    start = apart, jnp.zeros(wish.shape, bool)
+    return run(adding, start, count * count)[0][1]
 
-    def first_loose(paths: Array) -> Array:
-        loose = allowed & (paths > wish * tolerance)
-        return jnp.min(jnp.where(loose, rank, count * count))
 
-    def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        paths, added, at = state
-        u, v = _place_of(rank, at, count)
-        weight = jnp.ceil(wish[u, v])
-        through = paths[:, u, None] + weight + paths[v]
-        paths = jnp.minimum(paths, jnp.minimum(through, through.T))
-        return paths, added.at[u, v].set(True), first_loose(paths)
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class _Adding:
+    """One edge a step, for ``run``; the state is the length of all shortest paths, and the edges.
 
-    paths = jnp.where(number[:, None] == number, 0.0, _FAR)
-    start = paths, jnp.zeros((count, count), bool), first_loose(paths)
-    return jax.lax.while_loop(lambda state: state[2] < count * count, step, start)[1]
+    A graph rests when no pair is held too loosely.
+    """
+
+    wish: Float[Array, "graphs n n"]
+    loosest: Float[Array, "graphs n n"]  # path that a pair still bears
+    rank: Int[Array, "graphs n n"]  # closest pairs first
+
+    @property
+    def instances(self) -> int:
+        """The number of graphs."""
+        return len(self.wish)
+
+    def step(
+        self, state: tuple[Array, Array], active: Bool[Array, " graphs"], iteration: Array
+    ) -> tuple[tuple[Array, Array], Bool[Array, " graphs"]]:
+        """Join the closest loose pair of every graph; tell where there was one."""
+        return jax.vmap(_join)(*state, self.wish, self.loosest, self.rank)
+
+
+def _join(
+    paths: Array, added: Array, wish: Array, loosest: Array, rank: Array
+) -> tuple[tuple[Array, Array], Array]:
+    count = len(wish)
+    at = jnp.min(jnp.where(paths > loosest, rank, count * count))
+    some = at < count * count
+    u, v = _place_of(rank, at, count)
+    weight = jnp.where(some, jnp.ceil(wish[u, v]), _FAR)
+    through = paths[:, u, None] + weight + paths[v]
+    paths = jnp.minimum(paths, jnp.minimum(through, through.T))
+    return (paths, added.at[u, v].max(some)), some
 
 
 def _ranks(values: Float[Array, "n n"]) -> Int[Array, "n n"]:
