@@ -11,8 +11,6 @@ from mam.commands.progress import progress_bar
 from mam.commands.rivals import evaluate_rival, is_rival
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from mam.vision.elastic.letters.finder import Match
 
 DEFAULT_MODEL = "letters"
@@ -70,9 +68,11 @@ def find_letters(
     """Find objects in a picture whose pixels are ON above a threshold; draw them if wanted."""
     from mam.data import decode, grey
     from mam.vision.elastic.letters.finder import ObjectFinder
+    from mam.vision.images.resize import scale_to, scaled
 
     finder = ObjectFinder.load(model, preset=preset.value, threshold=threshold)
-    pixels = _reduced(grey(decode(image, str(image))), finder.bank_.config.get("side"))
+    pixels = grey(decode(image, str(image)))
+    pixels = scaled(pixels, scale_to(pixels.shape, finder.bank_.config.get("side")))
     matches = finder.find(pixels, copies)
     if out is not None:
         from mam.core.whole import write_whole
@@ -113,18 +113,6 @@ def cabc(
         with progress_bar("looking into errors", len(report.errors)) as advance:
             report = replace(report, causes=causes_of(data, report.errors, finder, advance))
     typer.echo(report.as_json() if as_json else report.as_text())
-
-
-def _reduced(pixels: "np.ndarray", side: int | None) -> "np.ndarray":
-    """The picture with at most the side that the graphs were learned at."""
-    import numpy as np
-    from PIL import Image
-
-    longest = max(pixels.shape)
-    if side is None or longest <= side:
-        return pixels
-    rows, cols = (max(1, round(n * side / longest)) for n in pixels.shape)
-    return np.asarray(Image.fromarray(pixels).resize((cols, rows), Image.Resampling.BILINEAR))
 
 
 def _name(category: int) -> str:

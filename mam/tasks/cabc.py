@@ -14,7 +14,6 @@ from itertools import islice
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
-from PIL import Image
 
 from mam.core.devices import batch_size, batches_at_once
 from mam.data import CabcRow, find_rings
@@ -26,8 +25,9 @@ from mam.vision.elastic.letters.finder import Match, ObjectFinder
 from mam.vision.elastic.letters.letter_learning import learn_bank
 from mam.vision.elastic.letters.letter_search import LetterCandidates
 from mam.vision.images.binary import as_states
+from mam.vision.images.resize import resized
+from mam.vision.parts.training import LETTER_SIDE, letter_masks
 
-SIDE = 256  # px to which images are reduced (paper, "Efficient inference")
 PUBLISHED_SIDE = 350  # px, of the published images; markers are given in these
 _ON = 12  # of 255: a pixel of a reduced test image is ON above 0.05
 _BATCH = 128  # rows read and answered at a time
@@ -70,14 +70,7 @@ class CabcAnswer:
 
 def reduce_image(image: UInt8[np.ndarray, "_ _"], above: int) -> Bool[np.ndarray, "side side"]:
     """Reduce to the side the graphs are learned at; which pixels are above a value."""
-    small = Image.fromarray(image).resize((SIDE, SIDE), Image.Resampling.BILINEAR)
-    return np.asarray(small) > above
-
-
-def letter_masks(row: CabcRow) -> list[Bool[np.ndarray, "side side"]]:
-    """The two letters of a row; every pixel they touch is ON."""
-    bits = [((row.letters & bit) > 0).astype(np.uint8) * 255 for bit in (1, 2)]
-    return [reduce_image(letter, 0) for letter in bits]
+    return resized(image, (LETTER_SIDE, LETTER_SIDE)) > above
 
 
 def fit(
@@ -130,7 +123,7 @@ def read_image(
     if not np.allclose(scale, scale[0], rtol=0.02):
         raise ValueError(f"{name}: {image.shape} px; a cABC image is square")
     found = find_rings(image, name, radius=11.0 * scale[0], ring=3.0 * scale[0])
-    markers = (found + 0.5) * SIDE / np.array(image.shape) - 0.5
+    markers = (found + 0.5) * LETTER_SIDE / np.array(image.shape) - 0.5
     state = as_states(reduce_image(image, _ON))
     away = [_distance_from(marker) for marker in markers]
     for distance in away:
@@ -251,7 +244,7 @@ def _matches(
 
 def _distance_from(marker: Float[np.ndarray, "2"]) -> Float[np.ndarray, "side side"]:
     """How far each pixel of the reduced image is."""
-    along = np.arange(SIDE)
+    along = np.arange(LETTER_SIDE)
     return np.hypot(along[:, None] - marker[0], along - marker[1])
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from mam.data import CabcRow
-from mam.tasks.cabc import CabcAnswer, letter_masks, predict, read_image
+from mam.tasks.cabc import CabcAnswer, predict, read_image
 from mam.tasks.report import Advance
 from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.letters.finder import ObjectFinder
@@ -28,6 +28,7 @@ from mam.vision.elastic.letters.letter_pairs import cover_counts, offsets_of
 from mam.vision.elastic.letters.letter_search import search
 from mam.vision.elastic.match import match, place_graphs
 from mam.vision.elastic.refit import refitted
+from mam.vision.parts.training import letter_masks
 
 # Letters are broken into blocks and parts are round: even the graph learned from a letter covers it
 # with an IoU of .71 to .80 only. Of 48 letters of the hard set 43 had a candidate of their category

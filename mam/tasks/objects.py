@@ -101,6 +101,13 @@ def examples_of(rows: Iterable[AnyRow], source: str, name: str | None = None) ->
     return examples
 
 
+def fit(examples: Sequence[Example], detector: ObjectDetector) -> ObjectDetector:
+    """Learn from examples."""
+    image, mask, names, depths, where, pictures, scenes = zip(*examples, strict=True)
+    about = {"names": names, "depths": depths, "pictures": pictures, "scenes": scenes}
+    return detector.fit(image, mask, where=where, **about)
+
+
 @dataclass
 class _Tally:
     """Figures while they are gathered."""
@@ -180,7 +187,7 @@ def leave_out(
     tally = _Tally()
     for members in frames.values():
         rest = [example for n, example in enumerate(examples) if n not in members]
-        detector = make().fit_examples(_usable(rest), thresholds=False)
+        detector = fit(_usable(rest), make().set_params(thresholds=False))
         finding = _Finding(detector, tally)
         for number in members:
             if examples[number].name in detector.library.model.names:

@@ -12,6 +12,7 @@ from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_forward import ForwardConfig
 from mam.vision.elastic.letters.letter_search import LetterSearchConfig, RefitRound
 from mam.vision.elastic.variants import VariantConfig
+from mam.vision.parts.training import letter_masks
 
 ROWS = 3
 RECIPE = recipe("cabc", "easy", 5)
@@ -104,7 +105,7 @@ def test_the_estimators_contract(rows: list[CabcRow], finder: ObjectFinder, tmp_
     finder.save(tmp_path / "bank.safetensors")
     again = ObjectFinder.load(tmp_path / "bank.safetensors", seed=3)
     assert again.get_params()["seed"] == 3
-    mask = cabc.letter_masks(rows[0])[0]
+    mask = letter_masks(rows[0])[0]
     [one], [two] = finder.find(mask), again.find(mask)
     assert one.score == two.score and one.graph == two.graph
     assert one.category == rows[0].categories[0] and one.margin > 0

@@ -12,7 +12,12 @@ from mam.core.estimator import Estimator
 from mam.core.programs import forget_old_programs
 from mam.vision.elastic.photographs.edge_evidence import evidence_of
 from mam.vision.elastic.photographs.object_bank import ObjectBank
-from mam.vision.elastic.photographs.object_learning import Example, LearnConfig, learn_graphs
+from mam.vision.elastic.photographs.object_learning import (
+    Example,
+    LearnConfig,
+    learn_graphs,
+    reduced_example,
+)
 from mam.vision.elastic.photographs.object_search import (
     APART,
     ObjectCandidates,
@@ -23,8 +28,8 @@ from mam.vision.elastic.photographs.object_search import (
 )
 from mam.vision.elastic.photographs.object_threshold import learn_thresholds
 from mam.vision.elastic.photographs.outline import filled, hull, iou, moved_along
-from mam.vision.elastic.photographs.picture_size import reduced, reduced_example, scale_to
 from mam.vision.images.photo_edges import check_picture
+from mam.vision.images.resize import scale_to, scaled
 
 MASKS = ("outline", "hull")
 
@@ -67,7 +72,8 @@ class ObjectDetector(Estimator):
     says how many graphs of each object are searched for: the learned ones, and turned and scaled
     copies of them up to that number, drawn with ``seed``. ``mask`` is "outline" (the learned
     outline moved along with the parts) or "hull" (their convex hull, as in the paper). ``fit``
-    puts vertices about ``distance`` px apart, in pictures reduced to ``side`` px at most.
+    puts vertices about ``distance`` px apart, in pictures reduced to ``side`` px at most, and
+    learns from which score on an object is there, unless ``thresholds`` is False.
 
     >>> from mam.data import make_row, recipe
     >>> rows = [make_row(recipe("objects", "easy", 0), row) for row in range(2)]
@@ -86,12 +92,14 @@ class ObjectDetector(Estimator):
         mask: str = "outline",
         distance: float | int = 12.0,
         side: int = 640,
+        thresholds: bool = True,
         seed: int = 0,
     ) -> None:
         self.graphs = graphs
         self.mask = mask
         self.distance = distance
         self.side = side
+        self.thresholds = thresholds
         self.seed = seed
 
     def fit(
@@ -101,35 +109,36 @@ class ObjectDetector(Estimator):
         *,
         names: Sequence[str] | None = None,
         depths: Sequence[Pixels | None] | None = None,
+        pictures: Sequence[str] | None = None,
+        scenes: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
     ) -> "ObjectDetector":
-        """Learn from images with the mask of one object each (``y``); depths are in metres."""
-        count = len(images)
-        if len(y) != count or any(x is not None and len(x) != count for x in (names, depths)):
-            raise ValueError(f"{count} images need as many masks, names and depths")
-        examples = [
-            Example(
-                np.asarray(image),
-                np.asarray(y[n]) > 0,
-                "object" if names is None else names[n],
-                None if depths is None else depths[n],
-                f"image {n}",
-            )
-            for n, image in enumerate(images)
-        ]
-        return self.fit_examples(examples)
+        """Learn from images with the mask of one object each (``y``); depths are in metres.
 
-    def fit_examples(
-        self, examples: Sequence[Example], thresholds: bool = True
-    ) -> "ObjectDetector":
-        """Learn graphs and, unless they are not wanted, from which score on objects are there."""
+        ``pictures`` are equal for masks of one picture, ``scenes`` for pictures of one scene:
+        thresholds are learned on others. ``where`` is what errors call the images.
+        """
+        count = len(images)
+        columns = {
+            "names": ["object"] * count if names is None else names,
+            "depths": [None] * count if depths is None else depths,
+            "where": [f"image {n}" for n in range(count)] if where is None else where,
+            "pictures": [""] * count if pictures is None else pictures,
+            "scenes": [""] * count if scenes is None else scenes,
+        }
+        for name, values in {"masks": y, **columns}.items():
+            if len(values) != count:
+                raise ValueError(f"{count} images need as many {name}, not {len(values)}")
+        masks = [np.asarray(mask) > 0 for mask in y]
+        given = zip(map(np.asarray, images), masks, *columns.values(), strict=True)
+        examples = [reduced_example(Example(*one), self.side) for one in given]
         learning = replace(LearnConfig(), distance=float(self.distance))
-        examples = [reduced_example(example, self.side) for example in examples]
         model, chosen = learn_graphs(examples, learning, self.seed)
-        about = {"pictures": len(examples), "seed": self.seed, "distance": float(self.distance)}
+        about = {"pictures": count, "seed": self.seed, "distance": float(self.distance)}
         # Pictures to search are reduced as those learned from.
         graphs = replace(model.graphs, config={"side": self.side})
         model = replace(model, graphs=graphs, provenance=about)
-        if thresholds:
+        if self.thresholds:
             library = ObjectLibrary.of(model, self.config, self.seed)
             model = replace(model, threshold=learn_thresholds(examples, chosen, library))
         self.model_ = model
@@ -143,8 +152,8 @@ class ObjectDetector(Estimator):
         library = self.library
         check_picture(image)
         scale = scale_to(image.shape, library.model.graphs.config.get("side", self.side))
-        far = None if depth is None else reduced(depth, scale)
-        evidence = evidence_of(reduced(image, scale), far, library.config.evidence)
+        far = None if depth is None else scaled(depth, scale)
+        evidence = evidence_of(scaled(image, scale), far, library.config.evidence)
         frame = _Frame((image.shape[0], image.shape[1]), scale)
         found = [
             one
