@@ -24,6 +24,9 @@ class Preset(StrEnum):
 
 
 Model = Annotated[str, typer.Option(help="A bank of elastic graphs: bundled name or file.")]
+Bound = Annotated[
+    bool, typer.Option("--bound", help="Spend time to bound the scores of what is found.")
+]
 Chosen = Annotated[Preset, typer.Option(help="Our settings, or the paper's.")]
 
 
@@ -91,18 +94,19 @@ def cabc(
     causes: Annotated[
         bool, typer.Option("--causes", help="Say at which stage wrong answers went wrong.")
     ] = False,
+    bound: Bound = False,
     as_json: Json = False,
 ) -> None:
     """Are two markers on the same letter? Measure on a cABC data set."""
     if is_rival(model):
-        if causes or preset is not Preset.best:
-            raise ValueError(f"{model}: a rival has neither causes nor presets")
+        if causes or bound or preset is not Preset.best:
+            raise ValueError(f"{model}: a rival has neither causes nor presets nor bounds")
         evaluate_rival(data, model, "cabc", limit, as_json)
         return
     from mam.tasks.cabc import evaluate
     from mam.vision.elastic.letters.finder import ObjectFinder
 
-    finder = ObjectFinder.load(model, preset=preset.value)
+    finder = ObjectFinder.load(model, preset=preset.value, bound=bound)
     with progress_bar("evaluating", row_count(data, limit)) as advance:
         report = evaluate(data, finder, limit, advance)
     if causes:
@@ -142,6 +146,7 @@ def as_json(matches: "list[Match]") -> str:
                     "category": match.category,
                     "score": round(match.score, 3),
                     "margin": round(match.margin, 3) if math.isfinite(match.margin) else None,
+                    "proof": match.certificate.proof,
                     "vertices": match.vertices.tolist(),
                 }
                 for match in matches

@@ -156,6 +156,7 @@ def evaluate_objects(
     graphs: Graphs = 200,
     seed: Seed = 0,
     limit: Limit = None,
+    bound: letters.Bound = False,
     as_json: Json = False,
 ) -> None:
     """Where are objects in photographs? IoU of found and true masks."""
@@ -170,11 +171,12 @@ def evaluate_objects(
         if model is None:
 
             def make() -> ObjectDetector:
-                return ObjectDetector(graphs=graphs, mask=mask.value, seed=seed)
+                return ObjectDetector(graphs=graphs, mask=mask.value, bound=bound, seed=seed)
 
             report = measure_without(data, make, choice, advance)
         else:
-            detector = ObjectDetector.load(model, graphs=graphs, mask=mask.value, seed=seed)
+            known = {"graphs": graphs, "mask": mask.value, "bound": bound, "seed": seed}
+            detector = ObjectDetector.load(model, **known)
             report = evaluate(data, detector, choice, name, advance)
     typer.echo(report.as_json() if as_json else report.as_text())
 
@@ -234,6 +236,7 @@ def _as_json(found: "list[Detection]") -> str:
                     "margin": round(one.margin, 3) if math.isfinite(one.margin) else None,
                     "pixels": int(one.mask.sum()),
                     "cut": one.cut,
+                    "proof": one.certificate.proof,
                     "graph": one.graph,
                     "vertices": one.vertices.tolist(),
                     "types": one.types.tolist(),

@@ -60,6 +60,7 @@ class CabcAnswer:
     label: int  # 1: same letter
     log_odds: float  # of "same" against "different"; +-inf under the paper's preset
     markers: Float[np.ndarray, "2 2"]  # (row, column) in the reduced image
+    proved: bool  # the places of both letters are proved to be the best of their graphs
     _pair: Callable[[], tuple[Match, Match]]
 
     @cached_property
@@ -178,12 +179,19 @@ def evaluate(
     limit: int | None = None,
     advance: Advance = lambda count: None,
 ) -> Report:
-    """Answer the rows of a data set and compare with their labels."""
+    """Answer the rows of a data set and compare with their labels.
+
+    ``proved`` is the share of answers whose two letters have the best places of their graphs, in
+    the model of ``mam.vision.elastic.search.certify``. Letters have loops: ``finder.bound`` tells.
+    """
 
     def answers(rows: list[CabcRow], first: int) -> list[Answered | str]:
         names = [f"row {first + place}" for place in range(len(rows))]
         found = predict([row.image for row in rows], finder, names)
-        return [str(one) if isinstance(one, ValueError) else Answered(one.label) for one in found]
+        return [
+            str(one) if isinstance(one, ValueError) else Answered(one.label, one.proved)
+            for one in found
+        ]
 
     rows = islice(rows_of_kind(source, CabcRow, "row of cABC"), limit)
     return measure_accuracy(rows, _BATCH, answers, advance)
@@ -212,7 +220,8 @@ def _decide(
     label = int(odds > 0)
     best = int(np.where(same == bool(label), score, -np.inf).argmax())
     pair = int(one[best]), int(two[best])
-    return CabcAnswer(label, odds, markers, lambda: _matches(finder, found, state, pair))
+    proved = _proved(finder, found, state, pair)
+    return CabcAnswer(label, odds, markers, proved, lambda: _matches(finder, found, state, pair))
 
 
 def _decide_as_paper(
@@ -232,7 +241,14 @@ def _decide_as_paper(
         away = [float(np.hypot(*(letter.vertices - marker).T).min()) for letter in letters]
         owner.append(int(np.argmax(overlap)) if max(overlap) else int(np.argmin(away)))
     same = owner[0] == owner[1]
-    return CabcAnswer(int(same), np.inf if same else -np.inf, markers, lambda: letters)
+    proved = all(letter.certificate.proof for letter in letters)
+    return CabcAnswer(int(same), np.inf if same else -np.inf, markers, proved, lambda: letters)
+
+
+def _proved(
+    finder: ObjectFinder, found: LetterCandidates, state: np.ndarray, pair: tuple[int, int]
+) -> bool:
+    return all(one.proof for one in finder.certify(found, state, list(pair)))
 
 
 def _matches(
@@ -250,8 +266,8 @@ def _distance_from(marker: Float[np.ndarray, "2"]) -> Float[np.ndarray, "side si
 
 def _distances(found: LetterCandidates, markers: np.ndarray) -> Float[np.ndarray, "candidates 2"]:
     """From each candidate's nearest vertex to each marker."""
-    away = np.linalg.norm(found.place[:, :, None] - markers, axis=-1)
-    return np.where(found.there[..., None], away, np.inf).min(1)
+    away = np.linalg.norm(found.graphs.place[:, :, None] - markers, axis=-1)
+    return np.where(found.graphs.there[..., None], away, np.inf).min(1)
 
 
 def _log_sum(values: np.ndarray) -> float:

@@ -115,6 +115,7 @@ class _Tally:
     outlines: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     hulls: list[float] = field(default_factory=list)
     there: list[bool] = field(default_factory=list)
+    proved: list[bool] = field(default_factory=list)
     errors: list[int] = field(default_factory=list)
     skipped: dict[int, str] = field(default_factory=dict)
     seconds: float = 0.0
@@ -124,6 +125,7 @@ class _Tally:
         self.outlines[example.name].append(score)
         self.hulls.append(iou(found.hull, example.mask))
         self.there.append(found.there)
+        self.proved.append(found.certificate.proof is not None)
         if score < _ENOUGH:
             self.errors.append(number)
 
@@ -134,6 +136,7 @@ class _Tally:
             "median_iou": float(np.median(every)) if every else 0.0,
             "median_iou_hull": float(np.median(self.hulls)) if every else 0.0,
             "iou": by_object,
+            "proved": float(np.mean(self.proved)) if every else 0.0,
         }
         if thresholds:
             figures["there"] = float(np.mean(self.there)) if every else 0.0
@@ -150,7 +153,8 @@ def evaluate(
     """Find the object of every row; IoU of its mask with the true one. Below .5 is an error.
 
     ``there`` is the share of rows whose object is said to be there. IoU is that of the best place,
-    said to be there or not.
+    said to be there or not. ``proved`` is the share of rows whose parts have the best places of
+    their graph, in the model of ``mam.vision.elastic.search.certify``.
     """
     tally = _Tally()
     names = detector.library.model.names

@@ -18,7 +18,8 @@ from mam.vision.elastic.letters import finder as finders
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_forward import ForwardConfig
 from mam.vision.elastic.letters.letter_pairs import PairConfig
-from mam.vision.elastic.letters.letter_search import LetterSearchConfig, RefitRound
+from mam.vision.elastic.letters.letter_search import LetterSearchConfig
+from mam.vision.elastic.search import RefitRound
 from mam.vision.elastic.variants import VariantConfig
 from mam.vision.parts.training import letter_masks
 

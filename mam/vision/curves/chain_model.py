@@ -162,6 +162,11 @@ class Certificate(NamedTuple):
     bound: float | None
     proof: str | None  # "exact", "bound" or None, as of a ``Solution``
 
+    @property
+    def gap(self) -> float | None:
+        """Bound minus score: 0 proves the answer optimal."""
+        return None if self.bound is None else max(self.bound - self.score, 0.0)
+
 
 def certify(
     links: Links,

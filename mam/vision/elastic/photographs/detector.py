@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from mam.core.estimator import Estimator
 from mam.core.programs import forget_old_programs
+from mam.vision.curves.chain_model import Certificate
 from mam.vision.elastic.photographs.edge_evidence import evidence_of
 from mam.vision.elastic.photographs.object_bank import ObjectBank
 from mam.vision.elastic.photographs.object_learning import (
@@ -24,10 +25,12 @@ from mam.vision.elastic.photographs.object_search import (
     ObjectLibrary,
     ObjectSearchConfig,
     box_overlap,
+    scored,
     search,
 )
 from mam.vision.elastic.photographs.object_threshold import learn_thresholds
 from mam.vision.elastic.photographs.outline import filled, hull, iou, moved_along
+from mam.vision.elastic.search import ScoredImages, certify
 from mam.vision.images.photo_edges import check_picture
 from mam.vision.images.resize import scale_to, scaled
 
@@ -38,7 +41,12 @@ Pixels = Shaped[np.ndarray, "..."]
 
 @dataclass(frozen=True, eq=False)
 class Detection:
-    """The best place for an object, and whether it is there."""
+    """The best place for an object, and whether it is there.
+
+    ``certificate`` is about the places of its parts: score, bound, gap and proof in the model of
+    its graph in its windows (``mam.vision.elastic.search.certify``), not about the choice of the
+    graph. Its score is the evidence summed over the parts.
+    """
 
     name: str
     there: bool  # the score reaches the object's threshold
@@ -52,13 +60,15 @@ class Detection:
     edges: Int[np.ndarray, "edges 2"]
     graph: int  # number of the graph in the model
     cut: bool  # parts lie beyond the picture: its border cuts the object
+    certificate: Certificate
 
 
 class _Frame(NamedTuple):
-    """A picture's own pixels, and the scale at which it was searched."""
+    """A picture's own pixels, the scale at which it was searched, and its score maps."""
 
     shape: tuple[int, int]
     scale: float
+    images: ScoredImages | None  # to spend time on bounds; None: none is spent
 
     def own(self, points: Shaped[np.ndarray, "points 2"]) -> Float[np.ndarray, "points 2"]:
         """Points of the reduced picture in its own pixels."""
@@ -73,7 +83,8 @@ class ObjectDetector(Estimator):
     copies of them up to that number, drawn with ``seed``. ``mask`` is "outline" (the learned
     outline moved along with the parts) or "hull" (their convex hull, as in the paper). ``fit``
     puts vertices about ``distance`` px apart, in pictures reduced to ``side`` px at most, and
-    learns from which score on an object is there, unless ``thresholds`` is False.
+    learns from which score on an object is there, unless ``thresholds`` is False. ``bound`` spends
+    time on a bound for the places of every detection.
 
     >>> from mam.data import make_row, recipe
     >>> rows = [make_row(recipe("objects", "easy", 0), row) for row in range(2)]
@@ -93,6 +104,7 @@ class ObjectDetector(Estimator):
         distance: float | int = 12.0,
         side: int = 640,
         thresholds: bool = True,
+        bound: bool = False,
         seed: int = 0,
     ) -> None:
         self.graphs = graphs
@@ -100,6 +112,7 @@ class ObjectDetector(Estimator):
         self.distance = distance
         self.side = side
         self.thresholds = thresholds
+        self.bound = bound
         self.seed = seed
 
     def fit(
@@ -154,7 +167,8 @@ class ObjectDetector(Estimator):
         scale = scale_to(image.shape, library.model.graphs.config.get("side", self.side))
         far = None if depth is None else scaled(depth, scale)
         evidence = evidence_of(scaled(image, scale), far, library.config.evidence)
-        frame = _Frame((image.shape[0], image.shape[1]), scale)
+        images = scored(evidence, library) if self.bound else None
+        frame = _Frame((image.shape[0], image.shape[1]), scale, images)
         found = [
             one
             for number, candidates in enumerate(search(evidence, library))
@@ -184,9 +198,8 @@ class ObjectDetector(Estimator):
     def _detections(
         self, number: int, candidates: ObjectCandidates, frame: "_Frame", copies: int
     ) -> list[Detection]:
-        boxes = np.stack(
-            [_box(*one) for one in zip(candidates.place, candidates.there, strict=True)]
-        )
+        graphs = candidates.graphs
+        boxes = np.stack([_box(*one) for one in zip(graphs.place, graphs.there, strict=True)])
         apart: list[int] = []  # the best candidate of each place
         for one, box in enumerate(boxes):
             if (box_overlap(box, boxes[apart]) < APART).all():
@@ -206,11 +219,12 @@ class ObjectDetector(Estimator):
         frame: "_Frame",
         margin: float,
     ) -> Detection:
-        model, graph = self.library.model, int(candidates.graph[one])
+        library, graphs = self.library, candidates.graphs
+        model, graph = library.model, int(library.source[graphs.graph[one]])
         bank = model.graphs
         assert bank.type is not None
         count = int(bank.vertex_count[graph])
-        places = candidates.place[one][candidates.there[one]]
+        places = graphs.place[one][graphs.there[one]]
         moved = moved_along(model.outline[graph], bank.vertices[graph, :count], places)
         vertices = np.rint(frame.own(places)).astype(np.int64)
         hulled = hull(vertices, frame.shape)
@@ -228,6 +242,7 @@ class ObjectDetector(Estimator):
             bank.ends[graph, : bank.edge_count[graph]].astype(np.int64),
             graph,
             bool(((vertices < 0) | (vertices >= frame.shape)).any()),
+            certify(graphs.take(np.array([one])), frame.images)[0],
         )
 
     @property
