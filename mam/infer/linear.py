@@ -10,6 +10,7 @@ some dozens of variables takes milliseconds; nothing is compiled.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -35,6 +36,18 @@ class _Program:
     most: np.ndarray
     fixed: np.ndarray  # (variables, 2): the least and the most that each x may be
 
+    def solve(self, whole: bool, seconds: float) -> Any:
+        """Ask HiGHS; ``whole``: x is 0 or 1, and so is z then."""
+        rest = np.tile([0.0, 1.0], (len(self.value) - len(self.fixed), 1))
+        least, most = np.concatenate([self.fixed, rest]).T
+        return milp(
+            -self.value,
+            constraints=LinearConstraint(self.rules, self.least, self.most),  # type: ignore
+            bounds=Bounds(least, most),  # type: ignore
+            integrality=np.where(np.arange(len(self.value)) < len(self.fixed), int(whole), 0),
+            options={"mip_rel_gap": 0.0, "time_limit": seconds},
+        )
+
 
 def branch_and_bound(
     graph: FactorGraph, evidence: Evidence | None, seconds: float
@@ -55,25 +68,31 @@ def branch_and_bound(
     program = _program(union, scores)
     if program is None:
         return None
-    count = len(union.states)
-    # The auxiliary ones follow; they lie between 0 and 1, and are whole where the others are.
-    rest = np.tile([0.0, 1.0], (len(program.value) - count, 1))
-    least, most = np.concatenate([program.fixed, rest]).T
-    found = milp(
-        -program.value,
-        constraints=LinearConstraint(program.rules, program.least, program.most),  # type: ignore
-        bounds=Bounds(least, most),  # type: ignore
-        integrality=np.where(np.arange(len(program.value)) < count, 1, 0),
-        options={"mip_rel_gap": 0.0, "time_limit": seconds},
-    )
+    found = program.solve(whole=True, seconds=seconds)
     if found.status != 0:
         return None
+    count = len(union.states)
     values = np.rint(found.x[:count]).astype(np.int64)
     score = float(graph_scores(union, scores, values)[0])
     if not np.isfinite(score):
         return None
     unknown = np.full(count, np.nan)
     return Solution(graph, values, unknown, score, score, True, 0, (), ways={WAY: 1})
+
+
+def relaxed_maximum(graph: FactorGraph, evidence: Evidence | None, seconds: float = 600.0) -> float:
+    """What no assignment exceeds, variables between OFF and ON allowed; inf if that is not known.
+
+    The score of ORs of which no member is ON counts as 0.
+    """
+    union = GraphUnion.of(graph)
+    program = _program(union, union_scores(union, evidence))
+    if program is None:
+        return np.inf
+    if not len(program.value):
+        return 0.0
+    found = program.solve(whole=False, seconds=seconds)
+    return -float(found.fun) if found.x is not None else np.inf
 
 
 def _program(union: GraphUnion, scores: tuple) -> _Program | None:

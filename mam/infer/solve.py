@@ -22,7 +22,7 @@ from mam.graph import (
 from mam.graph.evidence import Evidence
 from mam.infer.assemble import assembled
 from mam.infer.eliminate import eliminate
-from mam.infer.hard import EASY, by_branch_and_bound, solve_rest
+from mam.infer.hard import EASY, by_branch_and_bound, completed, solve_rest
 from mam.infer.listing import list_small
 from mam.infer.maxproduct import max_product
 from mam.infer.options import Options
@@ -59,14 +59,13 @@ def solve(
     list of such mappings. Settings are the fields of ``Options``, given as one or by name. The
     method is
 
-    - "auto": evidence and hard constraints cut the graph into components; trees and components of
-      small width are solved exactly, by elimination. Others go to toulbar2, where it is installed
-      (for a tenth of ``seconds``), what it cannot prove by then to max-product, and with ``bound``
-      what is still open to toulbar2 for the rest of its time;
+    - "auto": every component the cheapest sure way, see ``solve_rest`` for what elimination and
+      messages on trees leave over; large tangled ones by messages alone unless ``bound`` is asked
+      for;
     - "exact": elimination alone; ``TooLarge``, a ``ValueError``, if something is left over;
     - "toulbar2": elimination and toulbar2;
-    - "quick": nothing is compiled for components of ``AnyOf`` and ``Choice``: small ones are solved
-      by listing all their states, larger ones by branch and bound; max-product solves the others;
+    - "quick": components of ``AnyOf`` and ``Choice`` by listing all their states or by branch and
+      bound, for which nothing is compiled; max-product for the others;
     - "max-product": messages alone, on the whole graph.
 
     With ``schedule="sweeps"`` messages go along an order of the variables: ``order`` has one number
@@ -91,34 +90,38 @@ def solve(
         isinstance(graph, CompiledGraph) and len(graph.graphs) == 1
     )
     orders = _orders(graphs_of(graph), order, single, chosen)
-    if chosen.method == "max-product" or _messages_alone(graphs, evidence, chosen):
-        found = max_product(graphs, evidence, chosen, orders)
-    elif chosen.method == "quick":
+    if chosen.method == "quick":
         found = _quickly(graphs, evidence, chosen, sizes)
-    elif isinstance(graphs, CompiledGraph):
-        found = _compiled(graphs, evidence, chosen, orders)
     else:
-        union = GraphUnion.of(graphs)
-        found = _by_components(union, union_scores(union, evidence), chosen, orders)
+        found = _solved(graphs, evidence, chosen, orders)
     return found[0] if single else found
 
 
-def _messages_alone(
+def _solved(
     graphs: CompiledGraph | tuple[FactorGraph, ...],
     evidence: Evidence | Sequence[Evidence] | None,
     options: Options,
-) -> bool:
+    orders: Orders,
+) -> list[Solution]:
+    messages = partial(max_product, graphs, evidence, options, orders)
+    if options.method == "max-product" or _messages_alone(graphs, options):
+        return messages()
+    if isinstance(graphs, CompiledGraph):
+        return _compiled(graphs, evidence, options, orders)
+    union = GraphUnion.of(graphs)
+    scores = union_scores(union, evidence)
+    worth_a_look = not options.thorough and _edges(graphs) >= _WORTH_A_LOOK
+    if worth_a_look and tangled(union, scores):
+        return messages()
+    return _by_components(union, scores, options, orders)
+
+
+def _messages_alone(graphs: CompiledGraph | tuple[FactorGraph, ...], options: Options) -> bool:
     """Whether looking for components would take longer than it is likely to save."""
     edges = _edges(graphs)
     if options.method != "auto" or edges > _MOST_EDGES:
         return options.method == "auto"
-    if not options.thorough and edges > _LARGE and _cycles(graphs) > _DENSE * edges:
-        return True
-    # The components of compiled graphs are looked at when their trees are.
-    if options.thorough or edges < _WORTH_A_LOOK or isinstance(graphs, CompiledGraph):
-        return False
-    union = GraphUnion.of(graphs)
-    return tangled(union, union_scores(union, evidence))
+    return not options.thorough and edges > _LARGE and _cycles(graphs) > _DENSE * edges
 
 
 def _orders(graphs: Sequence[FactorGraph], order: Order, single: bool, options: Options) -> Orders:
@@ -154,16 +157,14 @@ def _quickly(
     scores = union_scores(union, evidence)
     known = list_small(union, scores, options.largest_table)
     rest = leftovers(known, scores)
-    if not rest:
-        return assembled(known, scores, [], [])
+
+    def by_messages(some: list[Rest]) -> list[Solution]:
+        hard = [one.graph for one in some]
+        wired = compile_graphs(hard) if sizes is None else compile_growing(hard, sizes)
+        return max_product(wired, [one.evidence for one in some], options)
+
     answers = by_branch_and_bound(rest, options.seconds)
-    hard = [one for one, answer in zip(rest, answers, strict=True) if answer is None]
-    if hard:
-        some = [one.graph for one in hard]
-        wired = compile_graphs(some) if sizes is None else compile_growing(some, sizes)
-        later = iter(max_product(wired, [one.evidence for one in hard], options))
-        answers = [answer or next(later) for answer in answers]
-    return assembled(known, scores, rest, [answer for answer in answers if answer is not None])
+    return assembled(known, scores, rest, completed(rest, answers, by_messages))
 
 
 def _by_components(
@@ -183,14 +184,13 @@ def _by_components(
             return messages()
     rest = _ordered(leftovers(known, scores), orders)
     answers = _wide_trees(rest, options)
-    hard = [i for i, answer in enumerate(answers) if answer is None]
-    if hard and options.method == "exact":
+    if None in answers and options.method == "exact":
         raise TooLarge(
             f"this model cannot be solved exactly: {found.split.refusal}; method='auto' would "
-            f"solve {len(hard)} of its components by max-product"
+            f"solve {answers.count(None)} of its components by max-product"
         )
-    later = iter(solve_rest([rest[i] for i in hard], options))
-    return assembled(known, scores, rest, [answer or next(later) for answer in answers])
+    answers = completed(rest, answers, lambda some: solve_rest(some, options))
+    return assembled(known, scores, rest, answers)
 
 
 def _wide_trees(rest: Sequence[Rest], options: Options) -> list[Solution | None]:

@@ -1,20 +1,18 @@
 """The sparsifier written down as a factor graph: for certificates, exporters and oracles."""
 
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
-import scipy.sparse as sp
-from jaxtyping import Bool, Float, Int
-from scipy.optimize import Bounds, LinearConstraint, milp
+from jaxtyping import Bool, Int
 
 from mam.core.growing import GrowingSizes
 from mam.factors import Ragged
 from mam.graph import FactorGraph
-from mam.vision.images.binary import as_states, padded_batches
-from mam.vision.parts.candidates import PartCandidates, find_candidates
+from mam.vision.images.binary import as_states
+from mam.vision.parts.candidates import PartCandidates
 from mam.vision.parts.cover import cover_graph, cover_of
 from mam.vision.parts.masks import Parts
+from mam.vision.parts.tiles import list_candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,69 +41,9 @@ def sparsifier_model(
     0
     """
     states = as_states(image, unknown)
-    [(_, canvas, sizes)] = padded_batches([states], 1, blank=np.int8(0))
-    listed = find_candidates(canvas, sizes, parts, pruning, GrowingSizes())
-    count = int(np.sum(np.asarray(listed.image) == 0))
-    kind, row, column = (np.asarray(v)[:count] for v in (listed.type, listed.row, listed.column))
-    candidates = PartCandidates(np.zeros(count, np.int32), row, column, kind)
+    candidates = list_candidates([states], parts, pruning, GrowingSizes())
     graph, evidence = cover_graph(cover_of(candidates, [states], parts), parts.noise, exclusive)
     return SparsifierModel(graph, evidence, candidates)
-
-
-@dataclass(frozen=True, eq=False)
-class CoverProgram:
-    """A linear program over parts x and pixels z: maximise value, where rules (x, z) <= most.
-
-    A pixel that gains is covered only where some part is, z <= sum x; one that loses wherever one
-    is, z >= x. At most one part stands at a position.
-    """
-
-    value: Float[np.ndarray, " variables"]
-    rules: Any  # a sparse matrix, (rules, variables)
-    most: Float[np.ndarray, " rules"]
-    parts: int  # the first variables are the parts
-
-    def solve(self, whole: bool = False, seconds: float = 600.0) -> tuple[float, bool]:
-        """Return the maximum and whether it is proven; ``whole``: parts are there or not."""
-        if self.parts == 0:
-            return 0.0, True
-        found = milp(
-            -self.value,
-            constraints=LinearConstraint(self.rules, -np.inf, cast(Any, self.most)),
-            bounds=Bounds(0, 1),
-            integrality=np.where(np.arange(len(self.value)) < self.parts, int(whole), 0),
-            options={"time_limit": seconds, "mip_rel_gap": 0.0},
-        )
-        return (-float(found.fun), found.status == 0) if found.x is not None else (np.inf, False)
-
-
-def cover_program(model: SparsifierModel) -> CoverProgram:
-    """Write the model as a linear program; its fractional maximum bounds every explanation."""
-    factors, parts = dict(model.graph.factors), len(model.evidence["part"])
-    if "pixel" not in factors:
-        return CoverProgram(model.evidence["part"], sp.csr_matrix((0, parts)), np.zeros(0), 0)
-    pixels = factors["pixel"]
-    weight = pixels.potentials[pixels.row, 1]
-    value = np.concatenate([model.evidence["part"], weight])
-    members = pixels.scopes()
-    pixel, part = members.row_of_value, members.values
-    lit = weight > 0
-    on, off = lit[pixel], ~lit[pixel]
-    covers = sp.csr_matrix((np.ones(on.sum()), (pixel[on], part[on])), (len(pixels), parts))
-    needs = sp.hstack([-covers, sp.identity(len(pixels))]).tocsr()[lit]
-    rule = np.tile(np.arange(off.sum()), 2)
-    column = np.concatenate([part[off], parts + pixel[off]])
-    sign = np.where(np.arange(len(rule)) < off.sum(), 1.0, -1.0)
-    forces = sp.csr_matrix((sign, (rule, column)), (int(off.sum()), len(value)))
-    rules, most = [needs, forces], [np.zeros(needs.shape[0] + int(off.sum()))]
-    if "one" in factors:
-        some = factors["one"].scopes()
-        ones = np.ones(len(some.values))
-        rules.append(
-            sp.csr_matrix((ones, (some.row_of_value, some.values)), (len(some), len(value)))
-        )
-        most.append(np.ones(len(some)))
-    return CoverProgram(value, sp.vstack(rules).tocsr(), np.concatenate(most), parts)
 
 
 def covering(

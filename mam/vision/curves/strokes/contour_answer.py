@@ -76,12 +76,13 @@ class Grouping(Grouped):
         strokes = self.strokes
         if not len(strokes):
             raise self._no_curve(at, name, None)
-        far = np.linalg.norm(strokes.middle - at, axis=1)
+        far = np.hypot(*(strokes.middle - at).T)
         if far.min() > _NEAR:
             raise self._no_curve(at, name, float(far.min()))
         near = np.flatnonzero(far <= _NEAR)
-        half = strokes.length[near, None] / 2 * strokes.axis[near]
-        sides = strokes.middle[near, None] + np.stack([-half, half], 1)
+        there = strokes.take(near)
+        half = there.length[:, None] / 2 * there.axis
+        sides = there.middle[:, None] + np.stack([-half, half], 1)
         tips = np.linalg.norm(sides - at, axis=2)
         used = self._used[near]
         ends = used.sum(1) == 1

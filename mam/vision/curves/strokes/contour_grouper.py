@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
+from mam.core.devices import by_device
 from mam.core.estimator import Estimator
 from mam.core.model_files import ModelFile, load_model, save_model
 from mam.vision.curves.chain_model import (
@@ -51,7 +52,6 @@ from mam.vision.images.covered import Hidden
 from mam.vision.parts.masks import Noise, Parts
 from mam.vision.parts.sparsifier import Sparsifier
 
-_BATCH = 128  # images whose attention variables are decided at once
 CONTINUATIONS = ("smooth", "counts")
 _POTENTIALS = ContourPotentials()
 
@@ -122,12 +122,12 @@ class ContourGrouper(Estimator):
         if len(y) != len(weights):
             raise ValueError(f"{len(weights)} images, but contours for {len(y)}")
         found = []
-        for start in range(0, len(weights), _BATCH):
-            some = weights[start : start + _BATCH]
+        for batch in _batches(len(weights)):
+            some = weights[batch]
             for k in range(self.sparsifications):
                 poses = self._poses(some, parts, self.seed + k)
                 pairs = find_pairs(poses, self.smoothing.reach)
-                known = neighbours_on_contours(poses, pairs, y[start : start + _BATCH])
+                known = neighbours_on_contours(poses, pairs, y[batch])
                 found.append((poses, pairs, known))
             progress(len(some))
         poses, pairs, neighbours = joined_lessons(found)
@@ -152,7 +152,7 @@ class ContourGrouper(Estimator):
         unknown = None
         if hidden is not None:
             unknown = [one.covered(w.shape) for one, w in zip(hidden, weights, strict=True)]
-        batches = [slice(start, start + _BATCH) for start in range(0, len(weights), _BATCH)]
+        batches = _batches(len(weights))
         found: list[Grouping] = []
         # One thread sparsifies the next images while this one groups the last.
         with ThreadPoolExecutor(1) as ahead:
@@ -283,6 +283,12 @@ class ContourGrouper(Estimator):
         )
         grouper.provenance_ = dict(found.provenance)
         return grouper
+
+
+def _batches(images: int) -> list[slice]:
+    """Images whose attention variables are decided at once."""
+    size = by_device(128, 512)
+    return [slice(start, start + size) for start in range(0, images, size)]
 
 
 def _by_image(poses: Poses, links: Links) -> tuple[Poses, Links]:
