@@ -69,9 +69,9 @@ def find_letters(
     image: Path, model: str, copies: int, threshold: int, preset: Preset, out: Path | None
 ) -> "list[Match]":
     """Find objects in a picture whose pixels are ON above a threshold; draw them if wanted."""
+    from mam.core.resize import scale_to, scaled
     from mam.data import decode, grey
     from mam.vision.elastic.letters.finder import ObjectFinder
-    from mam.vision.images.resize import scale_to, scaled
 
     finder = ObjectFinder.load(model, preset=preset.value, threshold=threshold)
     pixels = grey(decode(image, str(image)))

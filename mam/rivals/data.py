@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float32, Int, UInt8
 
+from mam.core.resize import resized
 from mam.data.images import decode, grey
 from mam.data.labelled import LabelledPictures
-from mam.vision.images.resize import resized
 
 
 class Batch(NamedTuple):

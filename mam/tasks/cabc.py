@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
 from mam.core.devices import batch_size, batches_at_once
+from mam.core.resize import resized
 from mam.data import CabcRow, find_rings
 from mam.tasks.accuracy import Answered, measure_accuracy
 from mam.tasks.report import Advance, Report
@@ -25,7 +26,6 @@ from mam.vision.elastic.letters.finder import Match, ObjectFinder
 from mam.vision.elastic.letters.letter_learning import learn_bank
 from mam.vision.elastic.letters.letter_search import LetterCandidates
 from mam.vision.images.binary import as_states
-from mam.vision.images.resize import resized
 from mam.vision.parts.training import LETTER_SIDE, letter_masks
 
 PUBLISHED_SIDE = 350  # px, of the published images; markers are given in these

@@ -10,11 +10,11 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from mam.core.model_files import find_model, model_kind
+from mam.core.resize import scaled
 from mam.vision.curves.answer import Grouped, Same
 from mam.vision.curves.strands.curve_grouper import CurveGrouper
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 from mam.vision.images.ink import Ink, describe_strokes, find_ink
-from mam.vision.images.resize import scaled
 
 _Grouper = TypeVar("_Grouper", ContourGrouper, CurveGrouper)
 

@@ -9,9 +9,8 @@ from jaxtyping import Array, Bool, Float, Int
 
 from mam.factors import Window
 from mam.graph import FactorGraph, GraphBuilder
-from mam.infer import Options, solve
-from mam.infer.solution import lifted
-from mam.vision.curves.chain_model import Certificate
+from mam.infer import Options
+from mam.infer.certificate import Certificate, certify_states
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.candidates import PlacedGraphs
 from mam.vision.elastic.match import Matched, match, place_graphs, window_scores
@@ -19,8 +18,9 @@ from mam.vision.elastic.refit import refitted
 from mam.vision.elastic.variants import VariantConfig
 
 # Messages along the walk, then the dual; on letters it comes within a hundredth of the score.
-_DUAL = Options(method="max-product", schedule="sweeps", decoding="in order", iterations=20)
-_LOOKS = 60  # at the bound
+_DUAL = Options(
+    method="max-product", schedule="sweeps", decoding="in order", iterations=20, bound_steps=60
+)
 
 
 class RefitRound(NamedTuple):
@@ -143,18 +143,11 @@ def certify(found: MatchedGraphs, images: ScoredImages | None) -> list[Certifica
     sure = (found.matched.exact & possible).tolist()
     if images is None or all(sure):
         return [
-            Certificate(own, own, "exact") if exact else Certificate(own, None, None)
+            Certificate(own, own, "exact") if exact else Certificate(own)
             for own, exact in zip(score, sure, strict=True)
         ]
     models = [images.placement_model(found, one) for one in range(len(score))]
-    graphs, evidence = [graph for graph, _ in models], [own for _, own in models]
-    made = []
-    for one, best in enumerate(solve(graphs, evidence, _DUAL, bound=True, bound_steps=_LOOKS)):
-        scores = evidence[one]["place"]
-        offset = (found.place - found.placed.reference)[one, : len(scores)]
-        places = offset @ np.array([found.window, 1])
-        # Anew: the sum of the matching is in single precision.
-        own = float(scores[np.arange(len(scores)), places].sum()) if possible[one] else -np.inf
-        proof = "bound" if best.bound - own <= 1e-5 else None
-        made.append(Certificate(own, lifted(float(best.bound), own), proof))
-    return made
+    states = (found.place - found.placed.reference) @ np.array([found.window, 1])
+    values = [own[there] for own, there in zip(states, found.there, strict=True)]
+    graphs, evidence = zip(*models, strict=True)
+    return certify_states(graphs, evidence, values, _DUAL)

@@ -6,14 +6,14 @@ shortest path is at most ``tolerance`` times its wish) needs no edge of its own.
 are kept and updated with every edge instead of being searched for every pair.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Integer, Shaped
 
 from mam.infer.loop import run
 from mam.vision.parts.greedy import places_of
@@ -53,12 +53,53 @@ def elastic_edges(
     >>> found.ends.tolist(), found.radius.tolist()
     ([[0, 1], [1, 2], [2, 3]], [1, 1, 4])
     """
-    found: list[Edges | None] = [None] * len(vertices)
+    found: list[np.ndarray | None] = [None] * len(vertices)
     for numbers, places, there in _batches(vertices):
         added = np.asarray(_added(places, there, config.factor, config.tolerance, config.longest))
         for number, pairs in zip(numbers, places_of(added), strict=False):
-            found[number] = _walked(pairs, vertices[number], config.factor)
-    return [one for one in found if one is not None]
+            found[number] = _walk(pairs, len(vertices[number]))
+    return _with_radii(vertices, [ends for ends in found if ends is not None], config.factor)
+
+
+def wished_radii(
+    places: Shaped[np.ndarray, "graphs vertices 2"],
+    ends: Integer[np.ndarray, "graphs edges 2"],
+    factor: float,
+) -> Float[np.ndarray, "graphs edges"]:
+    """The radius that each edge wants: max(1, distance / factor)."""
+    graph = np.arange(len(places))[:, None]
+    away = places[graph, ends[..., 1]] - places[graph, ends[..., 0]]
+    return np.maximum(1.0, np.hypot(away[..., 0], away[..., 1]) / factor)
+
+
+def balanced_radii(
+    wishes: Float[np.ndarray, "graphs edges"], real: np.ndarray
+) -> Int[np.ndarray, "graphs edges"]:
+    """Round the wishes of each graph so that the errors cancel along it; 0 where no edge is."""
+    radius = np.zeros(wishes.shape, np.int64)
+    error = np.zeros(len(wishes))
+    for edge in range(wishes.shape[1]):
+        wish = wishes[:, edge]
+        up, down = np.ceil(wish), np.floor(wish)
+        rise = np.abs(up - wish + error) < np.abs(down - wish + error)
+        chosen = np.where(rise, up, down)
+        radius[:, edge] = np.where(real[:, edge], chosen, 0)
+        error = np.where(real[:, edge], chosen - wish + error, error)
+    return radius
+
+
+def _with_radii(
+    vertices: Sequence[np.ndarray], walks: Sequence[np.ndarray], factor: float
+) -> list[Edges]:
+    """Edges in the order of a walk; the errors of their rounded radii cancel on the way."""
+    counts = np.array([len(walk) for walk in walks], np.int64)
+    places = np.zeros((len(walks), max(map(len, vertices), default=0), 2))
+    ends = np.zeros((len(walks), counts.max(initial=0), 2), np.int64)
+    for graph, (own, walk) in enumerate(zip(vertices, walks, strict=True)):
+        places[graph, : len(own)], ends[graph, : len(walk)] = own, walk
+    real = np.arange(ends.shape[1]) < counts[:, None]
+    radius = balanced_radii(wished_radii(places, ends, factor), real)
+    return [Edges(walk, own[: len(walk)]) for walk, own in zip(walks, radius, strict=True)]
 
 
 def _batches(vertices: Sequence[np.ndarray]):
@@ -101,9 +142,7 @@ def _added(
     return run(adding, start, count * count)[0][1]
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
-class _Adding:
+class _Adding(NamedTuple):
     """One edge a step, for ``run``; the state is the length of all shortest paths, and the edges.
 
     A graph rests when no pair is held too loosely.
@@ -148,22 +187,6 @@ def _ranks(values: Float[Array, "n n"]) -> Int[Array, "n n"]:
 def _place_of(rank: Int[Array, "n n"], at: Array, count: int) -> tuple[Array, Array]:
     flat = jnp.argmax(rank.ravel() == at)
     return flat // count, flat % count
-
-
-def _walked(pairs: np.ndarray, vertices: np.ndarray, factor: float) -> Edges:
-    """Order edges along a depth-first walk; round radii so that errors cancel on the way."""
-    ends = _walk(pairs, len(vertices))
-    away = vertices[ends[:, 1]] - vertices[ends[:, 0]]
-    wishes = np.maximum(1.0, np.hypot(away[:, 0], away[:, 1]) / factor)
-    radius, error = [], 0.0
-    for wish in wishes.tolist():
-        low = math.floor(wish)
-        high = math.ceil(wish)
-        up, down = high - wish + error, low - wish + error
-        rise = abs(up) < abs(down)
-        error = up if rise else down
-        radius.append(high if rise else low)
-    return Edges(ends, np.array(radius, np.int64))
 
 
 def _walk(pairs: np.ndarray, count: int) -> Int[np.ndarray, "edges 2"]:

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Int
 
 from mam.core.estimator import Estimator
 from mam.core.programs import forget_old_programs
-from mam.vision.curves.chain_model import Certificate
+from mam.infer.certificate import Certificate
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_learning import learn_bank
 from mam.vision.elastic.letters.letter_search import (

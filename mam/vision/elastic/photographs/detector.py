@@ -10,7 +10,8 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from mam.core.estimator import Estimator
 from mam.core.programs import forget_old_programs
-from mam.vision.curves.chain_model import Certificate
+from mam.core.resize import scale_to, scaled
+from mam.infer.certificate import Certificate
 from mam.vision.elastic.photographs.edge_evidence import evidence_of
 from mam.vision.elastic.photographs.object_bank import ObjectBank
 from mam.vision.elastic.photographs.object_learning import (
@@ -32,7 +33,6 @@ from mam.vision.elastic.photographs.object_threshold import learn_thresholds
 from mam.vision.elastic.photographs.outline import filled, hull, iou, moved_along
 from mam.vision.elastic.search import ScoredImages, certify
 from mam.vision.images.photo_edges import check_picture
-from mam.vision.images.resize import scale_to, scaled
 
 MASKS = ("outline", "hull")
 

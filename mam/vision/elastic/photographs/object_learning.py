@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
+from mam.core.resize import scale_to, scaled
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.photographs.object_bank import ObjectBank
 from mam.vision.elastic.photographs.outline import outline_of
@@ -19,7 +20,6 @@ from mam.vision.images.photo_edges import (
     check_picture,
     find_edges,
 )
-from mam.vision.images.resize import scale_to, scaled
 
 _EDGES = EdgeConfig(longest=10_000.0)  # an object may be as large as the picture
 _CELLS = 4  # a pose is told by the directions of edges in 4 x 4 cells of its box
