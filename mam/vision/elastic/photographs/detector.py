@@ -21,11 +21,10 @@ from mam.vision.elastic.photographs.object_learning import (
     reduced_example,
 )
 from mam.vision.elastic.photographs.object_search import (
-    APART,
     ObjectCandidates,
     ObjectLibrary,
     ObjectSearchConfig,
-    box_overlap,
+    places_apart,
     scored,
     search,
 )
@@ -200,10 +199,7 @@ class ObjectDetector(Estimator):
     ) -> list[Detection]:
         graphs = candidates.graphs
         boxes = np.stack([_box(*one) for one in zip(graphs.place, graphs.there, strict=True)])
-        apart: list[int] = []  # the best candidate of each place
-        for one, box in enumerate(boxes):
-            if (box_overlap(box, boxes[apart]) < APART).all():
-                apart.append(one)
+        apart = places_apart(boxes)  # the best candidate of each place
         made = []
         for rank, one in enumerate(apart[:copies]):
             rival = apart[rank + 1] if rank + 1 < len(apart) else None

@@ -21,7 +21,7 @@ from mam.vision.elastic.variants import VariantConfig, with_variants
 
 # Narrower than for letters: learned poses are closer to each other.
 _VARIANTS = VariantConfig(scale=0.15, rotation=6.0, shear=0.06, largest=30_000)
-APART = 0.3  # overlap of two boxes (IoU) below which they are different places
+_APART = 0.3  # overlap of two boxes (IoU) below which they are different places
 
 
 @dataclass(frozen=True)
@@ -115,19 +115,28 @@ def _chosen(tried: Tried, library: ObjectLibrary, number: int) -> Int[np.ndarray
     corner = tried.anchor[pairs[:, 0], pairs[:, 1]].astype(np.float64)
     box = np.concatenate([corner, corner + library.bank.vertices[pairs[:, 0]].max(1)], 1)
     kept = list(range(min(config.best, len(pairs))))
-    places = [0]
-    for one in range(1, len(pairs)):
-        if len(places) > config.elsewhere:
+    return pairs[np.union1d(kept, places_apart(box, config.elsewhere + 1))]
+
+
+def places_apart(box: Float[np.ndarray, "boxes 4"], most: int | None = None) -> list[int]:
+    """The first box of each place: first row and column, last row and column of each.
+
+    >>> places_apart(np.array([[0.0, 0, 9, 9], [1, 1, 9, 9], [5, 5, 20, 20]]))
+    [0, 2]
+    """
+    places: list[int] = []
+    for one, own in enumerate(box):
+        if len(places) == most:
             break
-        if (box_overlap(box[one], box[places]) < APART).all():
+        if (_overlap(own, box[places]) < _APART).all():
             places.append(one)
-    return pairs[np.union1d(kept, places)]
+    return places
 
 
-def box_overlap(
+def _overlap(
     box: Float[np.ndarray, "4"], others: Float[np.ndarray, "others 4"]
 ) -> Float[np.ndarray, " others"]:
-    """IoU of a box (first row and column, last row and column) with others."""
+    """IoU of a box with others."""
     low, high = np.maximum(box[:2], others[:, :2]), np.minimum(box[2:], others[:, 2:])
     common = np.clip(high - low + 1, 0, None).prod(1)
     area = (others[:, 2:] - others[:, :2] + 1).prod(1)
