@@ -193,21 +193,40 @@ def _neighbours(mine: np.ndarray, scopes: Sequence[np.ndarray]) -> dict[int, set
 
 
 def _replanned(plan: Rounds, orders: list[tuple[np.ndarray, Order, np.ndarray]]) -> Rounds:
-    """Take some components out of a plan and put sequential orders for them in its place."""
+    """Take some components out of a plan and put orders for them in its place."""
     if not orders:
         return plan
     moved = np.any([mine for mine, _, _ in orders], 0)
     rounds = list(_without(plan, moved).rounds)
     left, entries = plan.left.copy(), plan.entries.copy()
+    together: dict[int, Order] = {}
     # Variables that stay are past any last round.
     for _, order, tables in orders:
-        for number, (variable, _) in enumerate(order):
-            left[variable], entries[variable] = len(rounds) + number, tables[number]
-    for number in range(max(len(order) for _, order, _ in orders)):
-        now = [order[number] for _, order, _ in orders if number < len(order)]
+        for step, height, size in zip(order, _heights(order), tables, strict=True):
+            left[step[0]], entries[step[0]] = len(rounds) + height, size
+            together.setdefault(height, []).append(step)
+    for _, now in sorted(together.items()):
         near = [np.array(sorted(others), np.int64) for _, others in now]
         rounds.append(Round(np.array([v for v, _ in now]), Ragged.of(near)))
     return Rounds(tuple(rounds), left, entries)
+
+
+def _heights(order: Order) -> list[int]:
+    """The earliest round in which each variable can leave, with the tables of a sequential order.
+
+    It must wait for those that hand a table on to it. Neighbours never leave together: one of
+    them waits for the other.
+
+    >>> _heights([(0, {1}), (2, {1}), (1, {3}), (3, set())])
+    [0, 0, 1, 2]
+    """
+    turn = {variable: number for number, (variable, _) in enumerate(order)}
+    height = [0] * len(order)
+    for number, (_, others) in enumerate(order):
+        if others:
+            heir = min(turn[other] for other in others)
+            height[heir] = max(height[heir], height[number] + 1)
+    return height
 
 
 def _without(plan: Rounds, gone: np.ndarray) -> Rounds:
