@@ -16,7 +16,7 @@ from jaxtyping import Float32, Int, UInt8
 
 from mam.core.resize import resized
 from mam.data.images import decode, grey
-from mam.data.labelled import LabelledPictures
+from mam.data.read.labelled import LabelledPictures
 
 
 class Batch(NamedTuple):

@@ -16,10 +16,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
 from mam.core.devices import batch_size, batches_at_once
+from mam.core.progress import Advance
 from mam.core.resize import resized
 from mam.data import CabcRow, find_rings
 from mam.tasks.accuracy import Answered, measure_accuracy
-from mam.tasks.report import Advance, Report
+from mam.tasks.report import Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.finder import Match, ObjectFinder

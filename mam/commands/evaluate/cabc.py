@@ -1,0 +1,51 @@
+"""`mam evaluate cabc`."""
+
+from typing import Annotated
+
+import typer
+
+from mam.commands.evaluate.rival import evaluate_rival, is_rival
+from mam.commands.options import (
+    LETTERS,
+    BoundOption,
+    DataArgument,
+    JsonOption,
+    LetterModelOption,
+    LimitOption,
+    PresetName,
+    PresetOption,
+)
+from mam.commands.progress import progress_bar, row_count
+
+
+def cabc(
+    data: DataArgument,
+    model: LetterModelOption = LETTERS,
+    limit: LimitOption = None,
+    preset: PresetOption = PresetName.best,
+    causes: Annotated[
+        bool, typer.Option("--causes", help="Say at which stage wrong answers went wrong.")
+    ] = False,
+    bound: BoundOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Are two markers on the same letter? Measure on a cABC data set."""
+    if is_rival(model):
+        if causes or bound or preset is not PresetName.best:
+            raise ValueError(f"{model}: a rival has neither causes nor presets nor bounds")
+        evaluate_rival(data, model, "cabc", limit, as_json)
+        return
+    from mam.tasks.cabc import evaluate
+    from mam.vision.elastic.letters.finder import ObjectFinder
+
+    finder = ObjectFinder.load(model, preset=preset.value, bound=bound)
+    with progress_bar("evaluating", row_count(data, limit)) as advance:
+        report = evaluate(data, finder, limit, advance)
+    if causes:
+        from dataclasses import replace
+
+        from mam.tasks.cabc_causes import causes_of
+
+        with progress_bar("looking into errors", len(report.errors)) as advance:
+            report = replace(report, causes=causes_of(data, report.errors, finder, advance))
+    typer.echo(report.as_json() if as_json else report.as_text())
