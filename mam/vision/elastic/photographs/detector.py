@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from mam.core.estimator import Estimator
 from mam.core.programs import forget_old_programs
-from mam.core.resize import scale_to, scaled
+from mam.core.resize import Pixels, scale_to, scaled
 from mam.infer.certificate import Certificate
 from mam.vision.elastic.photographs.edge_evidence import evidence_of
 from mam.vision.elastic.photographs.object_bank import ObjectBank
@@ -34,8 +34,6 @@ from mam.vision.elastic.search import ScoredImages, certify
 from mam.vision.images.photo_edges import check_picture
 
 MASKS = ("outline", "hull")
-
-Pixels = Shaped[np.ndarray, "..."]
 
 
 @dataclass(frozen=True, eq=False)
