@@ -14,10 +14,10 @@ from itertools import islice
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
-from PIL import Image
 
 from mam.core.devices import batch_size, batches_at_once
 from mam.core.progress import Advance
+from mam.core.resize import resized
 from mam.data import CabcRow, find_rings
 from mam.tasks.accuracy import Answered, measure_accuracy
 from mam.tasks.report import Report
@@ -27,8 +27,8 @@ from mam.vision.elastic.letters.finder import Match, ObjectFinder
 from mam.vision.elastic.letters.letter_learning import learn_bank
 from mam.vision.elastic.letters.letter_search import LetterCandidates
 from mam.vision.images.binary import as_states
+from mam.vision.parts.training import LETTER_SIDE, letter_masks
 
-SIDE = 256  # px to which images are reduced (paper, "Efficient inference")
 PUBLISHED_SIDE = 350  # px, of the published images; markers are given in these
 _ON = 12  # of 255: a pixel of a reduced test image is ON above 0.05
 _BATCH = 128  # rows read and answered at a time
@@ -61,6 +61,7 @@ class CabcAnswer:
     label: int  # 1: same letter
     log_odds: float  # of "same" against "different"; +-inf under the paper's preset
     markers: Float[np.ndarray, "2 2"]  # (row, column) in the reduced image
+    proved: bool  # the places of both letters are proved to be the best of their graphs
     _pair: Callable[[], tuple[Match, Match]]
 
     @cached_property
@@ -71,14 +72,7 @@ class CabcAnswer:
 
 def reduce_image(image: UInt8[np.ndarray, "_ _"], above: int) -> Bool[np.ndarray, "side side"]:
     """Reduce to the side the graphs are learned at; which pixels are above a value."""
-    small = Image.fromarray(image).resize((SIDE, SIDE), Image.Resampling.BILINEAR)
-    return np.asarray(small) > above
-
-
-def letter_masks(row: CabcRow) -> list[Bool[np.ndarray, "side side"]]:
-    """The two letters of a row; every pixel they touch is ON."""
-    bits = [((row.letters & bit) > 0).astype(np.uint8) * 255 for bit in (1, 2)]
-    return [reduce_image(letter, 0) for letter in bits]
+    return resized(image, (LETTER_SIDE, LETTER_SIDE)) > above
 
 
 def fit(
@@ -131,7 +125,7 @@ def read_image(
     if not np.allclose(scale, scale[0], rtol=0.02):
         raise ValueError(f"{name}: {image.shape} px; a cABC image is square")
     found = find_rings(image, name, radius=11.0 * scale[0], ring=3.0 * scale[0])
-    markers = (found + 0.5) * SIDE / np.array(image.shape) - 0.5
+    markers = (found + 0.5) * LETTER_SIDE / np.array(image.shape) - 0.5
     state = as_states(reduce_image(image, _ON))
     away = [_distance_from(marker) for marker in markers]
     for distance in away:
@@ -186,12 +180,19 @@ def evaluate(
     limit: int | None = None,
     advance: Advance = lambda count: None,
 ) -> Report:
-    """Answer the rows of a data set and compare with their labels."""
+    """Answer the rows of a data set and compare with their labels.
+
+    ``proved`` is the share of answers whose two letters have the best places of their graphs, in
+    the model of ``mam.vision.elastic.search.certify``. Letters have loops: ``finder.bound`` tells.
+    """
 
     def answers(rows: list[CabcRow], first: int) -> list[Answered | str]:
         names = [f"row {first + place}" for place in range(len(rows))]
         found = predict([row.image for row in rows], finder, names)
-        return [str(one) if isinstance(one, ValueError) else Answered(one.label) for one in found]
+        return [
+            str(one) if isinstance(one, ValueError) else Answered(one.label, one.proved)
+            for one in found
+        ]
 
     rows = islice(rows_of_kind(source, CabcRow, "row of cABC"), limit)
     return measure_accuracy(rows, _BATCH, answers, advance)
@@ -220,7 +221,8 @@ def _decide(
     label = int(odds > 0)
     best = int(np.where(same == bool(label), score, -np.inf).argmax())
     pair = int(one[best]), int(two[best])
-    return CabcAnswer(label, odds, markers, lambda: _matches(finder, found, state, pair))
+    proved = _proved(finder, found, state, pair)
+    return CabcAnswer(label, odds, markers, proved, lambda: _matches(finder, found, state, pair))
 
 
 def _decide_as_paper(
@@ -240,7 +242,14 @@ def _decide_as_paper(
         away = [float(np.hypot(*(letter.vertices - marker).T).min()) for letter in letters]
         owner.append(int(np.argmax(overlap)) if max(overlap) else int(np.argmin(away)))
     same = owner[0] == owner[1]
-    return CabcAnswer(int(same), np.inf if same else -np.inf, markers, lambda: letters)
+    proved = all(letter.certificate.proof for letter in letters)
+    return CabcAnswer(int(same), np.inf if same else -np.inf, markers, proved, lambda: letters)
+
+
+def _proved(
+    finder: ObjectFinder, found: LetterCandidates, state: np.ndarray, pair: tuple[int, int]
+) -> bool:
+    return all(one.proof for one in finder.certify(found, state, list(pair)))
 
 
 def _matches(
@@ -252,14 +261,14 @@ def _matches(
 
 def _distance_from(marker: Float[np.ndarray, "2"]) -> Float[np.ndarray, "side side"]:
     """How far each pixel of the reduced image is."""
-    along = np.arange(SIDE)
+    along = np.arange(LETTER_SIDE)
     return np.hypot(along[:, None] - marker[0], along - marker[1])
 
 
 def _distances(found: LetterCandidates, markers: np.ndarray) -> Float[np.ndarray, "candidates 2"]:
     """From each candidate's nearest vertex to each marker."""
-    away = np.linalg.norm(found.place[:, :, None] - markers, axis=-1)
-    return np.where(found.there[..., None], away, np.inf).min(1)
+    away = np.linalg.norm(found.graphs.place[:, :, None] - markers, axis=-1)
+    return np.where(found.graphs.there[..., None], away, np.inf).min(1)
 
 
 def _log_sum(values: np.ndarray) -> float:

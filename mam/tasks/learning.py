@@ -9,6 +9,7 @@ from mam.data import AnyRow, CabcRow
 from mam.tasks import cabc
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_learning import learn_bank
+from mam.vision.parts.training import LETTER_SIDE
 
 
 def learn_objects(
@@ -22,7 +23,7 @@ def learn_objects(
     about, every = {"data": source.rsplit("/", 1)[-1]}, chain([first], coming)
     if isinstance(first, CabcRow):
         bank = cabc.fit(_letters(every, source), advance).bank_
-        return replace(bank, config={"side": cabc.SIDE}, provenance=about)
+        return replace(bank, config={"side": LETTER_SIDE}, provenance=about)
     masks = []
     for number, row in enumerate(every):
         mask = getattr(row, "mask", None)

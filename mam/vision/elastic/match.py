@@ -132,7 +132,7 @@ def _match(
     sweeps: int,
 ) -> tuple[Array, Swept]:
     """Places and what is known of them, for one block."""
-    unary = _unary(scores, graphs, window, outside)
+    unary = window_scores(scores, graphs, window, outside)
     nothing = jnp.zeros((1, 0), unary.dtype)
     wiring, stages = wired(graphs, window), stages_along(graphs, back)
     found = sweep_wired(wiring, (nothing,), (unary,), stages, sweeps)
@@ -141,7 +141,12 @@ def _match(
     return jnp.asarray(graphs.reference) + offset, found
 
 
-def _unary(scores: Array, graphs: PlacedGraphs, window: int, outside: Array | float) -> Array:
+def window_scores(
+    scores: Float[Array, "images rows cols"],
+    graphs: PlacedGraphs,
+    window: int,
+    outside: Array | float,
+) -> Float[Array, "vertices places"]:
     """The part score of every vertex at every place of its window."""
     rows, cols = scores.shape[1:]
     grid = jnp.arange(window, dtype=jnp.int32)
