@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mam.vision.curves.strands.curve_grouper import CurveGrouper
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper
     from mam.vision.parts.learning import Images, PartLearner, PartLearningConfig
-    from mam.vision.parts.masks import Noise
+    from mam.vision.parts.masks import Noise, Parts
 
 learn = typer.Typer(help="Learn a model from data.", no_args_is_help=True)
 
@@ -27,11 +27,11 @@ class NoiseName(StrEnum):
     cabc = "cabc"
 
 
-class ContinuationName(StrEnum):
-    """How the potential of an attention variable is learned."""
+class PresetName(StrEnum):
+    """Whose way of grouping contours."""
 
-    smooth = "smooth"
-    counts = "counts"
+    best = "best"
+    paper = "paper"
 
 
 def register(app: typer.Typer) -> None:
@@ -103,15 +103,19 @@ def contours(
     data: Annotated[str, typer.Argument(help="A pathfinder data set.")],
     out: Annotated[Path, typer.Option(help="The model to write, .safetensors.")],
     parts: Annotated[
-        str, typer.Option(help="Parts: a bundled name or a file of `mam learn parts`.")
-    ] = "pathfinder-parts",
+        str | None,
+        typer.Option(
+            help="Parts: a bundled name or a file of `mam learn parts`. Default: "
+            "pathfinder-parts, or learned from the first ten images for the preset paper."
+        ),
+    ] = None,
     images: Annotated[int, typer.Option(help="Images to learn from.", min=1)] = 1000,
-    continuation: Annotated[
-        ContinuationName, typer.Option(help="smooth, or the paper's counts of pairs of parts.")
-    ] = ContinuationName.smooth,
+    preset: Annotated[
+        PresetName, typer.Option(help="best, or the paper's own way in every step.")
+    ] = PresetName.best,
     sparsifications: Annotated[
-        int, typer.Option(help="Of every image; the paper's counts want 10.", min=1)
-    ] = 1,
+        int | None, typer.Option(help="Of every image; 1, or 10 for the preset paper.", min=1)
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -121,11 +125,14 @@ def contours(
     from mam.tasks.pathfinder import fit
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 
-    check_outputs([out], [data, find_model(parts)])
-    grouper = ContourGrouper(
-        parts, continuation=continuation.value, sparsifications=sparsifications, seed=seed
-    )
+    check_outputs([out], [data] if parts is None else [data, find_model(parts)])
     start = time.perf_counter()
+    grouper = ContourGrouper(
+        _parts_of(preset, data, seed) if parts is None else parts,
+        preset=preset.value,
+        sparsifications=sparsifications,
+        seed=seed,
+    )
     with progress_bar("learning contours", images, "images") as advance:
         fit(data, grouper, images, advance)
     _save_grouper(grouper, out, start, "pairs of neighbours on the contours of", as_json)
@@ -148,6 +155,19 @@ def curves(
     with progress_bar("learning curves", count, "images") as advance:
         grouper = fit(CurveGrouper(), count, seed, advance)
     _save_grouper(grouper, out, start, "known continuations of strands in", as_json)
+
+
+def _parts_of(preset: PresetName, data: str, seed: int) -> "Parts | str":
+    """The parts of a preset where none are given."""
+    if preset is PresetName.best:
+        return "pathfinder-parts"
+    from mam.vision.parts.learning import PartLearningConfig
+    from mam.vision.parts.masks import PATHFINDER_PAPER
+    from mam.vision.parts.training import training_images
+
+    masks, _ = training_images(data, 10)
+    source = {"data": Path(data).name}
+    return _learned(masks, PartLearningConfig(), PATHFINDER_PAPER, seed, source).parts_
 
 
 def _save_grouper(

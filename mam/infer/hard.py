@@ -59,10 +59,10 @@ def solve_rest(rest: Sequence[Rest], options: Options) -> list[Solution]:
 def by_branch_and_bound(rest: Sequence[Rest], seconds: float | int) -> list[Solution | None]:
     """The answers to components that are small linear programs; each may take some ``seconds``.
 
-    HiGHS lets go of the interpreter, so several run at once.
+    HiGHS lets go of the interpreter, so several run at once. Without time nothing is tried.
     """
-    if not rest:
-        return []
+    if not rest or not seconds:
+        return [None] * len(rest)
 
     def one(some: Rest) -> Solution | None:
         if some.free.sum() > EASY:

@@ -13,6 +13,7 @@ from mam.reproduce.study import ChartLine, PaperPoints, Published, Scale
 from mam.tasks import pathfinder as task
 from mam.tasks.report import Advance
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+from mam.vision.curves.strokes.presets import PRESETS
 from mam.vision.parts.learning import PartLearner
 from mam.vision.parts.masks import Parts
 from mam.vision.parts.training import binary_images
@@ -36,7 +37,7 @@ class PathfinderStudy(Challenge):
     lines: ClassVar[tuple[ChartLine, ...]] = (
         ChartLine("hard", "hard"),
         ChartLine("easy", "ultimate"),
-        ChartLine("hard", "hard", "counts"),
+        ChartLine("hard", "hard", "paper"),
     )
     scales: ClassVar[Mapping[str, Scale]] = {
         "smoke": Scale(train=20, test=8, counts=(5, 20), parts=0, pictures=1),
@@ -45,7 +46,6 @@ class PathfinderStudy(Challenge):
             train=5000,
             test=5000,
             counts=(10, 50, 100, 500, 1000, 2000, 5000),
-            sparsifications=10,  # facts: of every contour
         ),
     }
     published: ClassVar[Published] = Published(
@@ -90,13 +90,13 @@ class PathfinderStudy(Challenge):
     def learn(self, level: str, count: int, run: int, method: str = "") -> Step:
         """Learn how strokes continue each other."""
         data, parts = self.train[level], self.parts
-        times = self.scale.sparsifications if method == "counts" else 1
+        preset = method or "best"
+        times = PRESETS[preset].sparsifications
 
         def work(path: Path, advance: Advance) -> Any:
             grouper = self._groupers[level].set_params(
                 parts=self._load_parts(),
-                continuation=method or "smooth",
-                sparsifications=times,
+                preset=preset,
                 seed=run,
             )
             rows = list(data.read(data.block(count, run)))
@@ -104,8 +104,7 @@ class PathfinderStudy(Challenge):
             return grouper.provenance_
 
         settings = {
-            "contours": method or "smooth",
-            "sparsifications": times,
+            "contours": preset,
             "images": count,
             "run": run,
             "parts": _BUNDLED if parts is None else parts.settings,
@@ -158,9 +157,9 @@ class PathfinderStudy(Challenge):
         source = f"learned from {count} hard images" if count else "bundled"
         return {
             "parts": f"16 of 7 x 7 px, {source}",
-            "continuation": "smooth log odds over distance, bend and skew; 'counts' is the "
-            "paper's, the pairs of parts seen in training, from "
-            f"{self.scale.sparsifications} sparsifications of an image",
+            "continuation": "smooth log odds over distance, bend and skew; 'paper' is the paper's "
+            "own way in every step, with the pairs of parts seen in ten sparsifications of every "
+            "contour (`--preset paper`)",
             "test protocol": "markers given, and not in the picture, as in the paper",
         }
 

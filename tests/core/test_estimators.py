@@ -96,7 +96,7 @@ CASES = {
     "ContourGrouper": Case(
         lambda: mam.ContourGrouper(restarts=2),
         contours,
-        {"continuation": ["smooth", "counts"]},
+        {"preset": ["best", "paper"]},
         ("continuation_", "provenance_"),
     ),
     "CurveGrouper": Case(

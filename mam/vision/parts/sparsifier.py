@@ -39,6 +39,8 @@ from mam.vision.parts.placements import Placements, draw_placements, placements_
 # Images a device works on at once: an accelerator wants many, a core works best in its cache.
 _BATCH_ON_ACCELERATOR = 64
 _TOGETHER = 64  # batches whose distinct islands are solved at once
+METHODS = ("quick", "messages")
+_MOST_EXPLAINERS = 16  # that remember islands, one for each seed or other setting
 
 Item = TypeVar("Item")
 # Numbers of the images, their states in one array, their own sizes: see padded_batches.
@@ -51,6 +53,8 @@ class Sparsifier(Estimator):
     ``parts`` are ``Parts``, a file of them or a bundled name. Every image gets the best of several
     seeded ``restarts``, whatever the batch it is in. ``threshold`` says above which value a pixel
     is ON, for images that are not binary. ``exclusive`` allows one type of part at a position.
+    ``method="messages"`` decides every island by max-product alone, as the paper does: equally good
+    placements are then chosen by the seed.
     With ``bound`` every answer carries an upper bound of the optimum, which takes much longer.
 
     >>> bar = Parts(np.array([[[0, 0, 0], [1, 1, 1], [0, 0, 0]]], bool))
@@ -67,6 +71,7 @@ class Sparsifier(Estimator):
         self,
         parts: Parts | str | Path,
         *,
+        method: str = "quick",  # or "messages"
         pruning: str = "strong",  # or "safe", "none": see mam.vision.parts.candidates
         restarts: int = 8,  # the best answer wins, region by region
         iterations: int = 10,  # of max-product in each
@@ -79,6 +84,7 @@ class Sparsifier(Estimator):
         max_candidates: int = 200_000,  # placements worth a variable in one image, at most
     ) -> None:
         self.parts = parts
+        self.method = method
         self.pruning = pruning
         self.restarts = restarts
         self.iterations = iterations
@@ -101,26 +107,36 @@ class Sparsifier(Estimator):
 
         ``unknown`` tells, by image, which pixels are hidden: covering one costs and gains nothing.
         """
+        [answers] = self.transform_by_seed(images, [self.seed], unknown)
+        return answers
+
+    def transform_by_seed(
+        self,
+        images: Images,
+        seeds: Sequence[int],
+        unknown: Sequence[Bool[np.ndarray, "_ _"]] | None = None,
+    ) -> list[list[Placements]]:
+        """Return the placements that explain each image, for one seed after another."""
         parts, states = self._checked(), self._states(images, unknown)
         forget_old_programs()
         size = 1 if jax.default_backend() == "cpu" else _BATCH_ON_ACCELERATOR
         batches = list(padded_batches(states, size, blank=np.int8(0)))
         # The fullest first: arrays of its sizes hold most of the others.
         batches.sort(key=lambda batch: -np.count_nonzero(batch[1] > 0))
-        explainer = self._explainer_for(parts)
-        found: dict[int, Placements] = {}
+        found: list[dict[int, Placements]] = [{} for _ in seeds]
         with ThreadPoolExecutor(2) as pool:
             for some in _by(self._pruned(batches, parts, pool), _TOGETHER):
                 listed = _merged(some)
                 numbers = np.unique(np.concatenate([batch[0] for batch, _ in some]))
                 mine = replace(listed, image=np.searchsorted(numbers, listed.image))
-                cover = cover_of(mine, [states[number] for number in numbers], parts)
-                answers = placements_of(
-                    cover, explainer.explain(cover), [states[n] for n in numbers], parts.noise
-                )
-                found |= zip(numbers.tolist(), answers, strict=True)
-        answers = [found[number] for number in range(len(states))]
-        return self._bounded(states, answers, parts) if self.bound else answers
+                own = [states[number] for number in numbers]
+                cover = cover_of(mine, own, parts)
+                for seed, answers in zip(seeds, found, strict=True):
+                    chosen = self._explainer_for(parts, seed).explain(cover)
+                    placed = placements_of(cover, chosen, own, parts.noise)
+                    answers |= zip(numbers.tolist(), placed, strict=True)
+        each = [[answers[number] for number in range(len(states))] for answers in found]
+        return [self._bounded(states, one, parts) for one in each] if self.bound else each
 
     def score(self, images: Images, y: None = None) -> float:
         """The mean score of the explanations; see the top of this file."""
@@ -131,14 +147,15 @@ class Sparsifier(Estimator):
         """Sizes of the arrays of candidates and of pieces so far."""
         return GrowingSizes(), GrowingSizes(spare=0.25)
 
-    def _explainer_for(self, parts: Parts) -> Explainer:
-        """The one of earlier calls, if nothing was set anew since."""
-        settings = parts.noise, self._options(), self.exclusive
+    def _explainer_for(self, parts: Parts, seed: int) -> Explainer:
+        """That of earlier calls with the same settings, of which the last few are kept."""
+        settings = parts.noise, replace(self._options(), seed=seed), self.exclusive
         key = (parts.masks.tobytes(), *settings)
-        kept: tuple[Any, Explainer] | None = vars(self).get("_explainer")
-        if kept is None or kept[0] != key:
-            self._explainer = kept = key, Explainer(*settings, self._sizes[1])
-        return kept[1]
+        known: dict[Any, Explainer] = vars(self).get("_explainers", {})
+        if key not in known:
+            kept = dict(list(known.items())[1 - _MOST_EXPLAINERS :])
+            self._explainers = known = {**kept, key: Explainer(*settings, self._sizes[1])}
+        return known[key]
 
     def fit_transform(self, images: Images, y: None = None) -> list[Placements]:
         """The same as ``transform``."""
@@ -167,6 +184,8 @@ class Sparsifier(Estimator):
         return [as_states(*both) for both in zip(binary, unknown, strict=True)]
 
     def _checked(self) -> Parts:
+        if self.method not in METHODS:
+            raise ValueError(f"method is one of {', '.join(METHODS)}, not {self.method!r}")
         if self.pruning not in PRUNING:
             raise ValueError(f"pruning is one of {', '.join(PRUNING)}, not {self.pruning!r}")
         for name in ("restarts", "iterations", "max_candidates"):
@@ -177,16 +196,21 @@ class Sparsifier(Estimator):
         return self.parts if isinstance(self.parts, Parts) else Parts.load(self.parts)
 
     def _options(self) -> Options:
-        return Options(
+        common = Options(
             method="quick",
             largest_table=LARGEST_TABLE,
             restarts=self.restarts,
             iterations=self.iterations,
             damping=self.damping,
             jitter=self.jitter,
-            seed=self.seed,
             repair=False,
             climb=True,
+        )
+        if self.method == "quick":
+            return common
+        # No island is listed or searched; and nothing but the first messages is random.
+        return replace(
+            common, largest_table=1, seconds=0, climb=False, jitter=0.0, schedule="blocks"
         )
 
     def _pruned(
