@@ -149,7 +149,8 @@ class Sparsifier(Estimator):
 
     def _explainer_for(self, parts: Parts, seed: int) -> Explainer:
         """That of earlier calls with the same settings, of which the last few are kept."""
-        settings = parts.noise, replace(self._options(), seed=seed), self.exclusive
+        options, by_pixel = replace(self._options(), seed=seed), self.method == "messages"
+        settings = parts.noise, options, self.exclusive, by_pixel
         key = (parts.masks.tobytes(), *settings)
         known: dict[Any, Explainer] = vars(self).get("_explainers", {})
         if key not in known:
