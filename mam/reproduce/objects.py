@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from mam.data import Recipe
 from mam.data.objects import LEVELS
 from mam.reproduce.challenge import NO_FIGURE
-from mam.reproduce.data_sets import DataSet, generated_set, given_set
+from mam.reproduce.data_sets import DataSet, generated_set, given_scenes, given_set
 from mam.reproduce.experiment import Experiment, with_needs
 from mam.reproduce.object_figures import draw_answers
 from mam.reproduce.steps import Step, StepFolder, distinct
@@ -63,8 +63,10 @@ class ObjectsStudy(Experiment):
     ) -> "ObjectsStudy":
         """The experiment of a given size, with its data sets."""
         if data is not None:
-            hint = "a folder of data sets holds objects.parquet, with `scene` and `frame`"
-            return cls(store, size, name, {"given": given_set(data / "objects.parquet", hint)})
+            hint = "it holds scene-*/frame-*.color.png with segm/ or masks/, or objects.parquet"
+            file = data / "objects.parquet"
+            given = given_set(file, hint) if file.is_file() else given_scenes(data, hint)
+            return cls(store, size, name, {"given": given})
         sets = {}
         for level in size.levels:
             config = replace(LEVELS[level], objects=size.objects)
