@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Int, UInt8
 
+from mam.data.draws import generator
 from mam.data.letters import LETTERS, load_faces
 from mam.data.raster import Shapes, disc_sprite, distance_to, fill, grown
 from mam.data.schema import CabcRow
@@ -251,7 +252,7 @@ def make_cabc(config: CabcConfig, seed: int, row: int) -> CabcRow:
     >>> one.image.shape, sorted(set(one.letters.ravel().tolist()))[:3]
     ((350, 350), [0, 1, 2])
     """
-    rng = np.random.default_rng([seed, row])
+    rng = generator(config, seed, row)
     label = int(rng.integers(0, 2))
     face = int(rng.integers(len(load_faces(config.fonts))))
     categories = rng.integers(0, len(LETTERS), 2)

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 from scipy import ndimage
 
+from mam.data.draws import generator
 from mam.data.raster import fill
 from mam.data.schema import CurvesRow
 from mam.data.warp import outline
@@ -158,7 +159,7 @@ def make_courses(
     >>> len(courses), courses[0].shape[1]
     (3, 2)
     """
-    rng = np.random.default_rng([seed, row])
+    rng = generator(config, seed, row)
     shape = (config.rows, config.cols)
     canvas = _Canvas(np.zeros(shape, np.uint8), np.zeros(shape, np.int64), config.gaps)
     now, courses = 0, []

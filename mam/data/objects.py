@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, UInt8
 from PIL import Image, ImageDraw
 from scipy import ndimage
 
+from mam.data.draws import generator
 from mam.data.schema import ObjectRow
 
 _SIDE = 160  # px of the canvas that a texture is drawn on
@@ -65,8 +66,8 @@ def make_objects(config: ObjectsConfig, seed: int, row: int) -> ObjectRow:
     scene, frame = divmod(row, config.frames)
     number = scene % config.objects
     # Background and pose belong to the scene, so they come from the number of its first frame.
-    of_scene = np.random.default_rng([seed, scene * config.frames, 1])
-    of_frame = np.random.default_rng([seed, row, 2])
+    of_scene = generator(config, seed, scene * config.frames, 1)
+    of_frame = generator(config, seed, row, 2)
     wide = _background(config, of_scene)
     pose = of_scene.uniform(-1, 1, 6) + config.view * of_frame.uniform(-1, 1, 6)
     place = np.clip(pose, -1, 1)

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 
 from mam.data.dashes import DashConfig, empty_canvas, grow_contour
+from mam.data.draws import generator
 from mam.data.raster import disc_sprite, stamp, stroke_sprite
 from mam.data.schema import PathfinderRow, Stroke
 
@@ -132,7 +133,7 @@ def make_pathfinder(config: PathfinderConfig, seed: int, row: int) -> Pathfinder
     >>> one.image.shape, one.label in (0, 1), len(one.segments[0])
     ((300, 300), True, 6)
     """
-    rng = np.random.default_rng([seed, row])
+    rng = generator(config, seed, row)
     label = int(rng.integers(0, 2))
     contours, taken = _long_pair(config, rng)
     contours += _distractors(taken, config, rng)
