@@ -1,5 +1,6 @@
 """Several accelerators: a batch of images is spread over all of them, graphs are on each."""
 
+import os
 from typing import TypeVar
 
 import jax
@@ -12,6 +13,11 @@ _AXIS = "devices"
 _IMAGES_EACH = 16  # images that an accelerator works on at once; a core does one
 
 
+def by_device(on_cpu: int, on_accelerator: int) -> int:
+    """A number that depends on where programs run: an accelerator wants more at once."""
+    return on_cpu if jax.default_backend() == "cpu" else on_accelerator
+
+
 def batch_size() -> int:
     """How many images are worked on at once."""
     devices = jax.devices()
@@ -20,7 +26,12 @@ def batch_size() -> int:
 
 def batches_at_once() -> int:
     """How many batches threads work on, so that no device waits for the host."""
-    return 2 if jax.default_backend() == "cpu" else 3
+    return by_device(2, 3)
+
+
+def host_threads() -> int:
+    """How many threads prepare and read batches: numpy lets several work at once."""
+    return by_device(2, min(max((os.cpu_count() or 1) // 2, 2), 4))
 
 
 def spread(values: _T) -> _T:

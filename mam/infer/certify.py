@@ -32,8 +32,10 @@ class DualBounds(NamedTuple):
     messages: HostStore  # the last ones; the bound may be that of earlier ones
 
 
-def dual_bounds(problem: Problem, states: HostStore, options: Options) -> DualBounds:
+def dual_bounds(problem: Problem, states: HostStore, options: Options, end: float) -> DualBounds:
     """Bound the score of each graph; the states are the given ones, or better ones of the dual.
+
+    The descent stops when the clock, ``time.monotonic``, shows ``end``.
 
     What one graph of a batch gets does not depend on the others.
     """
@@ -44,18 +46,17 @@ def dual_bounds(problem: Problem, states: HostStore, options: Options) -> DualBo
     lowest = evaluate.lowest_possible(compiled, problem.scores)
     lowest -= 1e-6 * (1 + np.abs(lowest))
     with jax.enable_x64(True):
-        end = time.monotonic() + options.bound_seconds
         state, steps = run_in_pieces(
             lambda state, active, steps: _descend(*model, state, steps, active),
             _start(*model, states),
             np.ones(compiled.wiring.instances, bool),
             options.bound_steps,
-            options.bound_seconds,
+            end,
         )
         left = (options.bound_steps - steps) // _LOOKS
         start = _temperatures(problem, state)
         wanted = np.asarray(state.bound - state.score) > tolerance
-        wanted &= (np.asarray(state.bound) >= lowest) & (left > 0)
+        wanted &= (np.asarray(state.bound) >= lowest) & (left > 0) & (time.monotonic() < end)
         for temperature in np.unique(start[wanted]):
             mine = wanted & (start == temperature)
             for steps in np.unique(left[mine]):
@@ -124,7 +125,7 @@ def _smoothed(
         start,
         active,
         steps,
-        end - time.monotonic(),
+        end,
     )
     return found.dual
 

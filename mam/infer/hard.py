@@ -1,9 +1,10 @@
 """Components that elimination leaves over: by toulbar2 where it is installed, or max-product."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
 
 import numpy as np
 
@@ -32,7 +33,7 @@ def solve_rest(rest: Sequence[Rest], options: Options) -> list[Solution]:
 
     Branch and bound, where the factors allow it, and toulbar2, where it is installed, have a tenth
     of ``seconds`` each, for components up to ``EASY`` variables; what is open then goes to messages
-    and, with ``bound``, to toulbar2 for the rest of its time.
+    and, with ``bound``, at the same time to toulbar2 for the rest of its time.
     """
     if not rest:
         return []
@@ -49,11 +50,26 @@ def solve_rest(rest: Sequence[Rest], options: Options) -> list[Solution]:
         found = _by_toulbar2([rest[i] for i in easy], _FIRST * options.seconds)
         for i, answer in zip(easy, found, strict=True):
             answers[i] = answer
-    answers = _improved(rest, answers, lambda some: _by_messages(some, options))
-    if available() and options.bound:
-        later = (1 - _FIRST) * options.seconds
-        answers = _improved(rest, answers, lambda some: _by_toulbar2(some, later))
+    open_ = [i for i, answer in enumerate(answers) if answer is None or answer.proof is None]
+    for found in _by_both([rest[i] for i in open_], options) if open_ else ():
+        for i, answer in zip(open_, found, strict=True):
+            answers[i] = _better(answers[i], answer)
     return [answer for answer in answers if answer is not None]
+
+
+def _by_both(rest: list[Rest], options: Options) -> Iterator[Sequence[Solution | None]]:
+    """Answers by messages and, where a bound is wanted, by toulbar2, which works meanwhile."""
+    if not (available() and options.bound):
+        yield _by_messages(rest, options)
+        return
+    given_up = Event()
+    with ThreadPoolExecutor(1) as pool:
+        later = pool.submit(_by_toulbar2, rest, (1 - _FIRST) * options.seconds, given_up)
+        try:
+            yield _by_messages(rest, options)
+            yield later.result()
+        finally:
+            given_up.set()  # whoever stops waiting does not wait for toulbar2
 
 
 def by_branch_and_bound(rest: Sequence[Rest], seconds: float | int) -> list[Solution | None]:
@@ -84,20 +100,6 @@ def completed(
     return [next(later) if answer is None else answer for answer in answers]
 
 
-def _improved(
-    rest: Sequence[Rest],
-    answers: Sequence[Solution | None],
-    solver: Callable[[list[Rest]], Sequence[Solution | None]],
-) -> list[Solution | None]:
-    """Ask a solver about the components that nothing is proved of yet; keep what is better."""
-    open_ = [i for i, answer in enumerate(answers) if answer is None or answer.proof is None]
-    found = list(answers)
-    if open_:
-        for i, answer in zip(open_, solver([rest[i] for i in open_]), strict=True):
-            found[i] = _better(answers[i], answer)
-    return found
-
-
 def _by_messages(rest: Sequence[Rest], options: Options) -> list[Solution]:
     orders = [one.order for one in rest if one.order is not None]
     graphs, evidence = [one.graph for one in rest], [one.evidence for one in rest]
@@ -115,7 +117,9 @@ def _insisted(rest: Sequence[Rest], answers: Sequence[Solution | None]) -> list[
     return [answer for answer in answers if answer is not None]
 
 
-def _by_toulbar2(rest: Sequence[Rest], seconds: float | int) -> list[Solution | None]:
+def _by_toulbar2(
+    rest: Sequence[Rest], seconds: float | int, given_up: Event | None = None
+) -> list[Solution | None]:
     networks = {}
     for i, one in enumerate(rest):
         union = GraphUnion.of(one.graph)
@@ -123,7 +127,8 @@ def _by_toulbar2(rest: Sequence[Rest], seconds: float | int) -> list[Solution | 
         if entries <= _MOST_HANDED_OVER:
             networks[i], _ = write_network(union, union_scores(union, one.evidence))
     try:
-        answers = dict(zip(networks, solve_many(list(networks.values()), seconds), strict=True))
+        found = solve_many(list(networks.values()), seconds, given_up)
+        answers = dict(zip(networks, found, strict=True))
     except ValueError:  # potentials that spread too far for whole-number costs
         return [None] * len(rest)
     return [_solution(one, answers.get(i)) for i, one in enumerate(rest)]

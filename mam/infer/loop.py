@@ -47,12 +47,16 @@ def run(
     state: State,
     iterations: int | Array,
     active: Bool[Array, " instances"] | None = None,
+    before: int | Array = 0,
 ) -> tuple[State, Info]:
-    """Step until every (active) instance rests, or for the given number of iterations."""
+    """Step until every (active) instance rests, or for the given number of iterations.
+
+    ``before``: iterations that were made earlier; the solver sees numbers that follow on them.
+    """
 
     def unfinished(carry: tuple) -> Array:
         _, moving, _, iteration = carry
-        return jnp.any(moving) & (iteration < iterations)
+        return jnp.any(moving) & (iteration < before + iterations)
 
     def body(carry: tuple) -> tuple:
         state, moving, counts, iteration = carry
@@ -64,7 +68,7 @@ def run(
         state,
         jnp.ones(solver.instances, bool) if active is None else active,
         jnp.zeros(solver.instances, jnp.int32),
-        jnp.int32(0),
+        jnp.int32(before),
     )
     state, moving, counts, _ = jax.lax.while_loop(unfinished, body, start)
     return state, Info(~moving, counts)
@@ -73,19 +77,20 @@ def run(
 def run_in_pieces(
     advance: Callable[[State, np.ndarray, np.int32], tuple[State, Info]],
     state: State,
-    active: Bool[np.ndarray, " instances"],
+    active: Bool[np.ndarray, "... instances"],
     steps: int,
-    seconds: float,
+    end: float,
+    piece: int = 1,
 ) -> tuple[State, np.ndarray]:
-    """Run a compiled loop until it rests, for some steps or for some time, whichever is first.
+    """Run a compiled loop until it rests, for some steps or until ``end``, whichever is first.
 
-    ``advance(state, active, steps)`` makes so many steps. Between two calls the host looks at the
-    clock, and can be interrupted. Returns the state and how many steps each instance made.
+    ``advance(state, active, steps)`` makes so many steps, first ``piece``. Between two calls the
+    host looks at the clock, ``time.monotonic``, and can be interrupted; the first is always made.
+    Returns the state and how many steps each instance made.
     """
-    end = time.monotonic() + seconds
-    moving, piece = active, 1
-    counts = np.zeros(len(moving), np.int64)
-    while moving.any() and steps > 0 and time.monotonic() < end:
+    moving, over = active, False
+    counts = np.zeros(moving.shape, np.int64)
+    while moving.any() and steps > 0 and not over:
         begin = time.monotonic()
         state, info = advance(state, moving, np.int32(min(piece, steps)))
         counts += np.asarray(info.iterations)
@@ -94,6 +99,7 @@ def run_in_pieces(
         # The first call also compiles.
         if time.monotonic() - begin < _PIECE:
             piece *= 2
+        over = time.monotonic() > end
     return state, counts
 
 

@@ -1,5 +1,6 @@
 """Max-product with restarts, repair and, on request, a certificate."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -41,19 +42,20 @@ def max_product(
     ``order`` is that of sweeps, see ``stages_of``.
     """
     problem = Problem.of(graph, evidence, options.dtype, options.restarts)
-    run = propagate_restarts(problem, options, order)
+    end = time.monotonic() + options.message_seconds
+    run = propagate_restarts(problem, options, end, order)
     messages, info = run.messages, run.info
     decoded = _decoded(problem, run, options)
     if options.repair:
-        decoded = _repaired(problem, decoded, messages, info, options)
+        decoded = _repaired(problem, decoded, messages, info, options, end)
     answer = _best_restart(problem, decoded, messages, info, options.climb)
     bounds = None
     if options.bound:
-        answer, bounds = _certified(problem, answer, options)
+        answer, bounds = _certified(problem, answer, options, end)
     solutions = _solutions(problem, answer, bounds)
-    return (
-        tightened(problem, solutions, options) if options.bound and options.tighten else solutions
-    )
+    if options.bound and options.tighten:
+        return tightened(problem, solutions, options, end)
+    return solutions
 
 
 @dataclass(frozen=True)
@@ -162,13 +164,13 @@ def _scores_by_region(
 
 
 def _repaired(
-    problem: Problem, decoded: _Decoded, messages: Store, info: Info, options: Options
+    problem: Problem, decoded: _Decoded, messages: Store, info: Info, options: Options, end: float
 ) -> _Decoded:
     """Repair what is infeasible or tied, or whose messages did not come to rest."""
     wanted = ~np.isfinite(decoded.score) | ~np.asarray(info.converged)
     wanted |= _tied(problem, decoded, 10 * options.tolerance)
     wanted[:, len(problem.compiled.graphs) :] = False
-    if not wanted.any():
+    if not wanted.any() or time.monotonic() > end:
         return decoded
     settings = settings_of(options, min(options.iterations, 50))
 
@@ -178,7 +180,7 @@ def _repaired(
             return go_on(wiring, potentials, evidence, settings, messages, active)
 
     noise = max(options.noise, options.tolerance)
-    states = decimate(problem, messages, wanted, propagate, noise, options.seed)
+    states = decimate(problem, messages, wanted, propagate, noise, options.seed, end)
     return decoded.improved(problem, states)
 
 
@@ -192,10 +194,12 @@ def _tied(problem: Problem, decoded: _Decoded, margin: float) -> np.ndarray:
     return tied[:, :-1]
 
 
-def _certified(problem: Problem, answer: _Answer, options: Options) -> tuple[_Answer, np.ndarray]:
+def _certified(
+    problem: Problem, answer: _Answer, options: Options, end: float
+) -> tuple[_Answer, np.ndarray]:
     """Descend on the dual bound in double precision; its decodings compete as well."""
     known = tuple(states[0] for states in answer.decoded.states)
-    found = dual_bounds(problem, known, options)
+    found = dual_bounds(problem, known, options, end)
     better = answer.decoded.improved(problem, tuple(states[None] for states in found.states))
     return replace(answer, decoded=better), found.bounds
 

@@ -19,7 +19,7 @@ _CHOICES = {
 _WHOLE = {"iterations": 1, "restarts": 1, "blocks": 1, "bound_steps": 0, "tighten": 0, "seed": 0}
 _WHOLE |= {"largest_table": 1}
 _NOT_NEGATIVE = ("damping", "noise", "tolerance", "jitter", "bound_tolerance", "seconds")
-_NOT_NEGATIVE += ("bound_seconds",)
+_NOT_NEGATIVE += ("message_seconds",)
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Options:
     method: str = "auto"  # or "exact", "quick", "max-product", "toulbar2": see ``solve``
     largest_table: int = 1 << 20  # entries that exact methods may give a table; 2^20 take 8 MB
     seconds: float | int = 10.0  # that toulbar2, where it is installed, and branch and bound get
+    message_seconds: float | int = 3600.0  # that messages, repair and the bound's descent get
     iterations: int = 200  # rounded up to a multiple of 5, but for sweeps
     damping: float = 0.5  # new message = damping * old + (1 - damping) * new
     noise: float = 0.01  # scale of the logistic initial messages
@@ -46,7 +47,6 @@ class Options:
     climb: bool = False  # flip and swap binary variables while that raises the score
     bound: bool = False
     bound_steps: int = 500  # looks at the bound at most; each follows 10 pairs of passes
-    bound_seconds: float | int = 3600.0  # that the descent of the bound may take
     bound_tolerance: float = 1e-7  # a bound that falls by less rests
     tighten: int = 0  # rounds in which cycles of pairwise factors lower a bound that leaves a gap
 

@@ -1,8 +1,8 @@
 """Max-product from several starts at once: the restarts are one more axis of the arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,7 @@ from jaxtyping import Array, UInt32
 
 from mam.graph import PortWiring, Wiring
 from mam.infer import passing
-from mam.infer.loop import Info, run
+from mam.infer.loop import Info, run, run_in_pieces
 from mam.infer.messages import BeliefPropagation
 from mam.infer.options import Options
 from mam.infer.passing import Store
@@ -21,6 +21,16 @@ from mam.infer.sweeps import Sweeps
 
 # Iterations between two looks whether messages still move.
 _STRIDE = 5
+# Messages times steps that take well below a second on any machine: they are made at once.
+_SHORT = 10_000_000
+
+
+class _At(NamedTuple):
+    """Where a run stands between two pieces."""
+
+    messages: Store
+    made: np.int32  # steps so far
+    found: "Propagated | None"
 
 
 class Propagated(NamedTuple):
@@ -41,22 +51,35 @@ def _propagate(
     jitter: Array,
     settings: tuple[Array, Array, Array, Array],
     blocks: int,
+    messages: Store,
+    active: Array,
+    before: Array,
+    steps: Array,
 ) -> Propagated:
-    damping, noise, tolerance, iterations = settings
+    """Make steps of ``_STRIDE`` iterations; where none were made before, from new messages."""
+    damping, noise, tolerance, _ = settings
 
-    def one(key: Array, jitter: Array) -> Propagated:
+    def one(key: Array, jitter: Array, messages: Store, active: Array) -> Propagated:
         shaken = passing.shaken(wiring, evidence, jax.random.fold_in(key, 2), jitter)
         solver = BeliefPropagation.of(
             wiring, potentials, shaken, key, damping, tolerance, blocks=blocks, stride=_STRIDE
         )
-        messages, info = run(solver, solver.init(noise), -(-iterations // _STRIDE))
-        info = info._replace(iterations=info.iterations * _STRIDE)
+        first = solver.init(noise)
+        messages = tuple(
+            jnp.where(before == 0, *both) for both in zip(first, messages, strict=True)
+        )
+        messages, info = run(solver, messages, steps, active, before)
         beliefs = solver.beliefs(messages)
         return Propagated(messages, beliefs, beliefs, info)
 
-    if len(keys) == 1:
-        return jax.tree.map(lambda x: x[None], one(keys[0], jitter[0]))
-    return jax.vmap(one)(keys, jitter)
+    return _each(one, keys, jitter, messages, active)
+
+
+def _each(one: Callable[..., Propagated], *of_restarts: Array | Store) -> Propagated:
+    """Map over restarts; a single one is not vectorised, which is faster."""
+    if len(of_restarts[0]) == 1:
+        return jax.tree.map(lambda x: x[None], one(*jax.tree.map(lambda x: x[0], of_restarts)))
+    return jax.vmap(one)(*of_restarts)
 
 
 @partial(jax.jit, static_argnames=("decide",))
@@ -82,15 +105,16 @@ def _sweep(
         messages, beliefs = solver.init((state if decide else last)[0])
         return Propagated(messages, beliefs, last[1] if decide else beliefs, info)
 
-    if len(keys) == 1:
-        return jax.tree.map(lambda x: x[None], one(keys[0], jitter[0]))
-    return jax.vmap(one)(keys, jitter)
+    return _each(one, keys, jitter)
 
 
 def propagate_restarts(
-    problem: Problem, options: Options, order: Sequence[np.ndarray] | None = None
+    problem: Problem, options: Options, end: float, order: Sequence[np.ndarray] | None = None
 ) -> Propagated:
-    """Run all restarts, on sweeps along the given order if there is one."""
+    """Run all restarts, on sweeps along the given order if there is one.
+
+    They stop when the clock, ``time.monotonic``, shows ``end``; sweeps do not look at it.
+    """
     common = (
         problem.compiled.wiring,
         problem.potentials,
@@ -103,7 +127,29 @@ def propagate_restarts(
         if options.schedule == "sweeps":
             stages = stages_of(problem.compiled, order)
             return _sweep(*common, stages, options.decoding == "in order")
-        return _propagate(*common, 1 if options.schedule == "parallel" else options.blocks)
+        return _in_pieces(problem, options, end, common)
+
+
+def _in_pieces(problem: Problem, options: Options, end: float, common: tuple) -> Propagated:
+    """Propagate so that the clock is looked at, if it takes long enough to matter."""
+    wiring, steps = problem.compiled.wiring, -(-options.iterations // _STRIDE)
+    blocks = 1 if options.schedule == "parallel" else options.blocks
+
+    def advance(at: _At, active: np.ndarray, more: np.int32) -> tuple[_At, Info]:
+        found = _propagate(*common, blocks, at.messages, active, at.made, more)
+        return _At(found.messages, at.made + more, found), found.info
+
+    none: Any = tuple(
+        np.zeros((options.restarts, size) if n == 2 else (options.restarts, size, n), options.dtype)
+        for size, n in zip(wiring.store_sizes, wiring.states, strict=True)
+    )
+    short = sum(of.size for of in none) * steps < _SHORT
+    all_of_them = np.ones((options.restarts, wiring.instances), bool)
+    begin = _At(none, np.int32(0), None)
+    last, counts = run_in_pieces(advance, begin, all_of_them, steps, end, steps if short else 1)
+    assert last.found is not None  # the first piece is always made
+    info = last.found.info._replace(iterations=cast(Array, counts * _STRIDE))
+    return last.found._replace(info=info)
 
 
 def restart_keys(seed: int, count: int) -> Array:

@@ -4,6 +4,7 @@ Where cycles of pairwise factors are frustrated that program is loose. Round by 
 that promise most get triangles (``clusters``), and the dual descends on the larger model.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -28,17 +29,21 @@ _SHARE, _AT_LEAST = 0.25, 8
 _MOST_STATES = 16
 
 
-def tightened(problem: Problem, solutions: list[Solution], options: Options) -> list[Solution]:
-    """Return the solutions under lower bounds, where there are any, or better ones."""
+def tightened(
+    problem: Problem, solutions: list[Solution], options: Options, end: float
+) -> list[Solution]:
+    """Return the solutions under lower bounds, where there are any by ``end``, or better ones."""
     return [
-        _tightened(problem, number, solution, options)
+        _tightened(problem, number, solution, options, end)
         if not solution.optimal and not solution.impossible
         else solution
         for number, solution in enumerate(solutions)
     ]
 
 
-def _tightened(problem: Problem, number: int, solution: Solution, options: Options) -> Solution:
+def _tightened(
+    problem: Problem, number: int, solution: Solution, options: Options, end: float
+) -> Solution:
     graph, evidence = _alone(problem, number)
     model, size = PairModel.of(graph), len(graph.states)
     union = GraphUnion.of(graph)
@@ -51,14 +56,15 @@ def _tightened(problem: Problem, number: int, solution: Solution, options: Optio
         larger, pairs = model.with_clusters(chosen)
         one = Problem.of(larger, evidence, np.float64)
         known = _stored(one, with_values(solution.values, pairs, graph.states))
-        found = dual_bounds(one, known, options)
+        found = dual_bounds(one, known, options, end)
         values = one.compiled.gather(found.states)[:size].astype(np.int64)
         solution = _improved(union, scores, solution, values)
         lowest = min(float(found.bounds[0]), np.inf if solution.bound is None else solution.bound)
         solution = replace(solution, bound=lifted(lowest, solution.score))
         left = _left(one, found.messages, size)
         more = _best({pair: left[pair] for pair in small}, chosen, graph.states)
-        if solution.optimal or solution.impossible or not more:
+        over = time.monotonic() > end
+        if solution.optimal or solution.impossible or not more or over:
             break
         chosen += more
     return solution

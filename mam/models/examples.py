@@ -62,7 +62,7 @@ def line_sets(rows: int = 4, lines: int = 2) -> Int[np.ndarray, "sets segments"]
     left = np.repeat(np.arange(rows), 3)
     right = left + np.tile([-1, 0, 1], rows)
     pair = np.stack([left, right], 1)[(right >= 0) & (right < rows)]
-    below = (pair[:, None] < pair).all(2)
+    below = np.all(pair[:, None] < pair, axis=2)
     found, last = np.zeros((1, 2 * rows), np.int64), np.zeros(1, np.int64)
     every = [found]
     for line in range(lines):

@@ -72,7 +72,7 @@ def test_a_limit_of_time_leaves_a_bound_that_holds() -> None:
     graph, evidence = random_models.medley(np.random.default_rng(5))
     best = enumerate_exactly(graph, evidence).score
     bounds = [
-        solve(graph, evidence, method="max-product", bound=True, bound_seconds=s).bound
+        solve(graph, evidence, method="max-product", bound=True, message_seconds=s).bound
         for s in (0.0, 60.0)
     ]
     assert bounds[0] >= bounds[1] >= best - 1e-6

@@ -1,5 +1,6 @@
 """Max-product, the dual bound and repair, against enumeration."""
 
+import time
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from mam.core import memory
 from mam.factors import Or, Pairwise, Table, Window
 from mam.graph import GraphBuilder, compile_graphs
-from mam.infer import Options, enumerate_exactly
+from mam.infer import Options, enumerate_exactly, restarts
 from mam.infer import solve as solve_any_way
 from mam.infer.options import check_numbers
 from mam.infer.problem import graphs_of
@@ -323,3 +324,38 @@ def test_an_or_with_many_parents() -> None:
     solution = solve(builder.build(), evidence, bound=True)
     assert solution["parent"].sum() == 1 and solution["parent"][-1] == 1
     assert solution.score == pytest.approx(-1.0) and solution.gap < 1e-3
+
+
+@pytest.mark.parametrize("schedule", ["parallel", "blocks"])
+def test_messages_in_pieces_are_the_same(schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long runs look at the clock now and then; that changes nothing."""
+    drawn = [random_models.medley(np.random.default_rng(seed)) for seed in (3, 4)]
+    graphs, evidence = map(list, zip(*drawn, strict=True))
+    settings = {"schedule": schedule, "restarts": 3, "iterations": 50, "repair": False}
+    together = solve(graphs, evidence, **settings)
+    monkeypatch.setattr(restarts, "_SHORT", 0)
+    in_pieces = solve(graphs, evidence, **settings)
+    for one, other in zip(together, in_pieces, strict=True):
+        np.testing.assert_array_equal(one.values, other.values)
+        np.testing.assert_array_equal(one.margins, other.margins)
+        assert one.iterations == other.iterations and one.converged == other.converged
+
+
+def test_messages_keep_to_their_time() -> None:
+    """A grid of spins that takes minutes by itself; the answer is that of the time given."""
+    rng = np.random.default_rng(0)
+    builder = GraphBuilder()
+    side, states = 60, 4
+    cells = builder.variables("cell", (side, side), states)
+    below = np.stack([cells[:-1].ravel(), cells[1:].ravel()], 1)
+    beside = np.stack([cells[:, :-1].ravel(), cells[:, 1:].ravel()], 1)
+    pairs = np.concatenate([below, beside])
+    builder.add("pair", Pairwise.of(pairs, rng.normal(size=(len(pairs), states, states))))
+    graph = builder.build()
+    settings = {"iterations": 100_000, "tolerance": 0.0, "bound": True, "restarts": 2}
+    solve(graph, message_seconds=0.0, **settings)  # compiles
+    start = time.perf_counter()
+    found = solve(graph, message_seconds=2.0, **settings)
+    assert time.perf_counter() - start < 20  # some of it is not passing messages
+    assert not found.converged and found.iterations < 100_000
+    assert found.score <= found.bound

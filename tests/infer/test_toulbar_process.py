@@ -121,6 +121,16 @@ def test_an_interrupt_ends_the_child(children: list[subprocess.Popen]) -> None:
     assert children[0].returncode == -signal.SIGKILL
 
 
+def test_who_gives_up_does_not_wait(children: list[subprocess.Popen]) -> None:
+    given_up = threading.Event()
+    threading.Timer(0.5, given_up.set).start()
+    start = time.monotonic()
+    [answer] = solve_many([HARD], 60, given_up)
+    assert time.monotonic() - start < 3
+    check_incomplete(answer)
+    assert children[0].returncode is not None
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_killed_parent_leaves_no_child() -> None:
     code = "from tests.infer.test_toulbar_process import *; solve_in_process(HARD, 60)"

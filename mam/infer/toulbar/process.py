@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
+from threading import Event
 from typing import IO
 
 from mam.factors.network import Network
 from mam.infer.toulbar.answer import ToulbarAnswer
 from mam.infer.toulbar.costs import Costs
-from mam.infer.toulbar.reports import Reports
+from mam.infer.toulbar.reports import Deadline, Reports
 
 _WORKER = Path(__file__).with_name("worker.py")
 # Asked to stop, toulbar2 answers in milliseconds: it is asked that much before it is killed.
@@ -46,17 +47,19 @@ def solve_in_process(network: Network, seconds: float | int = math.inf) -> Toulb
     return solve_many([network], seconds)[0]
 
 
-def solve_many(networks: Sequence[Network], seconds: float | int = math.inf) -> list[ToulbarAnswer]:
+def solve_many(
+    networks: Sequence[Network], seconds: float | int = math.inf, given_up: Event | None = None
+) -> list[ToulbarAnswer]:
     """Solve independent networks one after another in a process that ends within ``seconds``.
 
     Small ones come first, and each may take an equal share of the time that is left: what an easy
     one does not need goes to those behind it. After one at which toulbar2 crashes or that it cannot
-    stop, the others go on in a new process.
+    stop, the others go on in a new process. Another thread may set ``given_up``: then it ends soon.
     """
     if not seconds > 0:
         raise ValueError(f"the limit is a positive number of seconds, not {seconds}")
     check_installed()
-    end = time.monotonic() + seconds
+    end = Deadline(time.monotonic() + seconds, given_up)
     costs = {i: own for i, network in enumerate(networks) if (own := Costs.of(network)) is not None}
     order = sorted(costs, key=lambda i: len(costs[i].arrays["costs"]))
     found = _all([costs[i] for i in order], end)
@@ -70,22 +73,23 @@ def check_installed() -> None:
         raise ValueError("pytoulbar2 is not installed: pip install markov-attention[interchange]")
 
 
-def _all(costs: list[Costs], end: float) -> list[ToulbarAnswer]:
-    """Ask workers about all networks until ``end``, by ``time.monotonic``."""
+def _all(costs: list[Costs], end: Deadline) -> list[ToulbarAnswer]:
+    """Ask workers about all networks until ``end``."""
     answers: list[ToulbarAnswer] = []
-    while len(answers) < len(costs) and time.monotonic() < end:
+    while len(answers) < len(costs) and not end.over:
         rest = costs[len(answers) :]
         found, failed = _run(rest, end, _ELIMINATE)
         if failed:
             begin = time.monotonic()
-            again, failed = _run(rest[len(found) :][:1], begin + _share(end - begin, 2), _SAFELY)
+            half = end.earlier(begin + _share(end.time - begin, 2))
+            again, failed = _run(rest[len(found) :][:1], half, _SAFELY)
             seconds = time.monotonic() - begin
             found += [ToulbarAnswer.unknown(rest[len(found)], seconds)] if failed else again
         answers += found
     return answers + [ToulbarAnswer.unknown(own) for own in costs[len(answers) :]]
 
 
-def _run(costs: list[Costs], end: float, eliminate: int) -> tuple[list[ToulbarAnswer], bool]:
+def _run(costs: list[Costs], end: Deadline, eliminate: int) -> tuple[list[ToulbarAnswer], bool]:
     """Ask one worker until it fails or does not stop; say whether it failed.
 
     The last answer is about the network that it did not stop at; there is none about the one at
@@ -107,15 +111,16 @@ def _run(costs: list[Costs], end: float, eliminate: int) -> tuple[list[ToulbarAn
 
 
 def _ask(
-    reports: Reports, costs: list[Costs], end: float
+    reports: Reports, costs: list[Costs], end: Deadline
 ) -> tuple[list[ToulbarAnswer], float, bool]:
     """Return the answers up to the first that does not come, when that was begun, and a failure."""
     answers: list[ToulbarAnswer] = []
     begin = time.monotonic()
     for own in costs:
-        share = _share(end - begin, len(costs) - len(answers))
+        share = _share(end.time - begin, len(costs) - len(answers))
         notice = min(_NOTICE * share, _MOST_NOTICE)
-        report = _report(reports, begin + share - notice, begin + share)
+        last = end.earlier(begin + share)
+        report = _report(reports, last.earlier(last.time - notice), last)
         if report is None:
             break
         answer = ToulbarAnswer.of(own, report, time.monotonic() - begin)
@@ -140,12 +145,12 @@ def _share(left: float, networks: int) -> float:
     return max(left / networks, min(_MOMENT, left / 2))
 
 
-def _report(reports: Reports, stop: float, end: float) -> dict | None:
+def _report(reports: Reports, stop: Deadline, end: Deadline) -> dict | None:
     """Await the report of a network; from ``stop`` on ask for it, at ``end`` give up."""
     report = reports.next(stop)
-    while report is None and not reports.ended and time.monotonic() < end:
+    while report is None and not reports.ended and not end.over:
         reports.process.send_signal(signal.SIGVTALRM)
-        report = reports.next(min(time.monotonic() + _AGAIN, end))
+        report = reports.next(end.earlier(time.monotonic() + _AGAIN))
     return report
 
 

@@ -1,11 +1,33 @@
 """Lines of JSON from another process, each awaited for a limited time."""
 
 import json
-import math
 import os
 import select
 import subprocess
 import time
+from dataclasses import dataclass
+from threading import Event
+
+_LOOK = 0.2  # seconds between looks whether somebody gave up
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A time, by ``time.monotonic``, or when another thread sets ``given_up``."""
+
+    time: float
+    given_up: Event | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether nobody waits any more."""
+        return time.monotonic() >= self.time or (
+            self.given_up is not None and self.given_up.is_set()
+        )
+
+    def earlier(self, time: float) -> "Deadline":
+        """The same, but no later than a given time."""
+        return Deadline(min(time, self.time), self.given_up)
 
 
 class Reports:
@@ -20,10 +42,13 @@ class Reports:
         self._poll = select.poll()
         self._poll.register(self._pipe, select.POLLIN)
 
-    def next(self, until: float) -> dict | None:
-        """Return the next report, or None if there is none until then, by ``time.monotonic``."""
+    def next(self, until: Deadline) -> dict | None:
+        """Return the next report, or None if there is none until then."""
         while b"\n" not in self._rest:
-            if self.ended or not self._wait(until):
+            while not self.ended and not self._wait(until):
+                if until.over:
+                    return None
+            if self.ended:
                 return None
             got = os.read(self._pipe, 1 << 20)
             self.ended = not got
@@ -31,7 +56,7 @@ class Reports:
         line, _, self._rest = self._rest.partition(b"\n")
         return json.loads(line)
 
-    def _wait(self, until: float) -> bool:
-        left = max(0.0, until - time.monotonic())
-        # A wait of more than a day would not fit into the milliseconds of the system.
-        return bool(self._poll.poll(None if math.isinf(left) else min(left, 86400.0) * 1000))
+    def _wait(self, until: Deadline) -> bool:
+        left = max(0.0, until.time - time.monotonic())
+        # Another thread may give up meanwhile.
+        return bool(self._poll.poll(1000 * min(left, _LOOK)))

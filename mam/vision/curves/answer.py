@@ -125,6 +125,8 @@ class Grouped(ABC):
             return stroke
 
         order = np.argsort(-self.belief, kind="stable")
+        if self.group[first] == self.group[second]:
+            order = order[self.on[order]]  # what is ON joins them
         for (one, other), belief in zip(
             self.links.stroke[order].tolist(), self.belief[order].tolist(), strict=True
         ):

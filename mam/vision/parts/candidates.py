@@ -16,7 +16,6 @@ covering is AND.
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -70,38 +69,18 @@ class _Spots:
     spilled: Leaf  # (spots, types): number of OFF pixels
 
 
-def find_candidates(
-    states: Int8[np.ndarray, "images rows cols"],
-    sizes: Int[np.ndarray, "images 2"],
-    parts: Parts,
-    pruning: str,
-    room: GrowingSizes,
-) -> PartCandidates:
-    """List the placements that may be ON in a best explanation of each image.
-
-    ``states`` are 1 (ON), -1 (OFF) or 0 (unknown), of images padded to one shape, ``sizes`` are
-    their own; a part is placed by its middle.
-    """
-    pruned = prune(states, sizes, parts, pruning, room)
-    return shorten(pruned.found, pruned.kept, room.fit("all", pruned.count))
-
-
-class Pruned(NamedTuple):
-    """A list of placements, and which and how many of them are worth a variable."""
-
-    found: PartCandidates
-    kept: Array  # (candidates,)
-    count: int
-
-
 def prune(
     states: Int8[np.ndarray, "images rows cols"],
     sizes: Int[np.ndarray, "images 2"],
     parts: Parts,
     pruning: str,
     room: GrowingSizes,
-) -> Pruned:
-    """Do all of ``find_candidates`` but the last step, for which the number is needed."""
+) -> tuple[PartCandidates, Bool[Array, " candidates"]]:
+    """List placements, and say which of them may be ON in a best explanation of each image.
+
+    ``states`` are 1 (ON), -1 (OFF) or 0 (unknown), of images padded to one shape, ``sizes`` are
+    their own; a part is placed by its middle.
+    """
     shapes, near = _shapes_of(parts, parts.side - 1), _shapes_of(parts, 1)
     noise = parts.noise
     loss = noise.loss if pruning == "strong" else 0.0
@@ -114,12 +93,11 @@ def prune(
     capacity, by_set = room.fit("worthy", int(count)), pruning == "safe"
     if pruning == "none":
         found = _listed(spots, worthy, capacity)
-        return Pruned(found, found.image < len(states), int(count))
+        return found, found.image < len(states)
     # Most are dominated by a close neighbour; only the others are compared with all.
     found, kept, count = _first_cut(spots, worthy, near, capacity, by_set)
     capacity = room.fit("near", int(count), least=_NEAR)
-    found, kept, count = _second_cut(spots, found, kept, shapes, capacity, by_set)
-    return Pruned(found, kept, int(count))
+    return _second_cut(spots, found, kept, shapes, capacity, by_set)
 
 
 @lru_cache(maxsize=64)
@@ -220,17 +198,11 @@ def _first_cut(
 @partial(jax.jit, static_argnames=("capacity", "by_set"))
 def _second_cut(
     spots: _Spots, found: PartCandidates, kept: Array, shapes: _Shapes, capacity: int, by_set: bool
-) -> tuple[PartCandidates, Array, Array]:
-    """List those that are left; tell which, and how many, nothing within reach can replace."""
-    found = shorten(found, kept, capacity)
-    return found, *_undominated(spots, found, shapes, by_set)
-
-
-@partial(jax.jit, static_argnames="capacity")
-def shorten(found: PartCandidates, kept: Array, capacity: int) -> PartCandidates:
-    """Return the candidates that are kept, in arrays of the given size."""
+) -> tuple[PartCandidates, Array]:
+    """List those that are left; tell which of them nothing within reach can replace."""
     (which,) = jnp.nonzero(kept, size=capacity, fill_value=PAST)
-    return jax.tree.map(lambda values: take(values, which, PAST), found)
+    found = jax.tree.map(lambda values: take(values, which, PAST), found)
+    return found, _undominated(spots, found, shapes, by_set)[0]
 
 
 @partial(jax.jit, static_argnames="by_set")

@@ -47,31 +47,30 @@ def cover_of(
     candidates: PartCandidates, states: Sequence[Int8[np.ndarray, "_ _"]], parts: Parts
 ) -> Cover:
     """Look up the pixels under the candidates of some images."""
-    offsets = _pixel_lists(parts)[candidates.type]
-    shape = np.array([state.shape for state in states], np.int64).reshape(-1, 2)
+    reach = parts.radius + 1
+    # With a border of unknown pixels nothing lies outside.
+    wide = [np.pad(state, reach) for state in states]
+    shape = np.array([state.shape for state in wide], np.int64).reshape(-1, 2)
     base = np.cumsum(shape.prod(1)) - shape.prod(1)
-    rows, cols = shape[candidates.image].T
-    row, col = (
-        candidates.row[:, None] + offsets[..., 0],
-        candidates.column[:, None] + offsets[..., 1],
-    )
-    inside = (row >= 0) & (row < rows[:, None]) & (col >= 0) & (col < cols[:, None])
-    start = base[candidates.image]
-    pixels = np.where(inside, start[:, None] + row * cols[:, None] + col, 0)
-    flat = np.concatenate([np.zeros(1, np.int8), *(state.ravel() for state in states)])
-    found = np.where(inside, flat[1 + pixels], np.int8(0))
-    place = start + candidates.row * cols + candidates.column
-    return Cover(candidates, pixels, found, place)
+    width = shape[candidates.image, 1]
+    row, column = candidates.row + reach, candidates.column + reach
+    place = base[candidates.image] + row * width + column
+    down, right, missing = (values[candidates.type] for values in _pixel_lists(parts))
+    pixels = place[:, None] + down * width[:, None] + right
+    pixels[missing] = 0  # in the border
+    flat = np.concatenate([np.zeros(0, np.int8), *(state.ravel() for state in wide)])
+    return Cover(candidates, pixels, flat[pixels], place)
 
 
 @lru_cache(maxsize=16)
-def _pixel_lists(parts: Parts) -> np.ndarray:
-    """Rows and columns of each part's pixels, from its middle; short lists end in far places."""
-    lists = np.full((len(parts), int(parts.sizes.max()), 2), 1 << 30, np.int64)
+def _pixel_lists(parts: Parts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows and columns of each part's pixels, from its middle, and where short lists have none."""
+    lists = np.zeros((len(parts), int(parts.sizes.max()), 2), np.int64)
+    missing = np.arange(lists.shape[1]) >= parts.sizes[:, None]
     for kind, mask in enumerate(parts.masks):
         found = np.argwhere(mask) - parts.radius
         lists[kind, : len(found)] = found
-    return lists
+    return lists[..., 0], lists[..., 1], missing
 
 
 def cover_graph(

@@ -8,10 +8,11 @@ from jaxtyping import Bool, Int
 from mam.core.growing import GrowingSizes
 from mam.factors import Ragged
 from mam.graph import FactorGraph
-from mam.vision.images.binary import as_states, padded_batches
-from mam.vision.parts.candidates import PartCandidates, find_candidates
+from mam.vision.images.binary import as_states
+from mam.vision.parts.candidates import PartCandidates
 from mam.vision.parts.cover import cover_graph, cover_of
 from mam.vision.parts.masks import Parts
+from mam.vision.parts.tiles import list_candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +41,7 @@ def sparsifier_model(
     0
     """
     states = as_states(image, unknown)
-    [(_, canvas, sizes)] = padded_batches([states], 1, blank=np.int8(0))
-    listed = find_candidates(canvas, sizes, parts, pruning, GrowingSizes())
-    count = int(np.sum(np.asarray(listed.image) == 0))
-    kind, row, column = (np.asarray(v)[:count] for v in (listed.type, listed.row, listed.column))
-    candidates = PartCandidates(np.zeros(count, np.int32), row, column, kind)
+    candidates = list_candidates([states], parts, pruning, GrowingSizes())
     graph, evidence = cover_graph(cover_of(candidates, [states], parts), parts.noise, exclusive)
     return SparsifierModel(graph, evidence, candidates)
 

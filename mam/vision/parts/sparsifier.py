@@ -11,40 +11,36 @@ the log likelihood of the image against that of no placement at all (:math:`g_p`
 distinct island is a graph (``cover.py``) that ``mam.infer.solve`` answers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cached_property
-from itertools import islice
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
-import jax
 import numpy as np
 from jaxtyping import Bool, Int, Int8
 
+from mam.core.devices import host_threads
 from mam.core.estimator import Estimator
 from mam.core.growing import GrowingSizes
 from mam.core.programs import forget_old_programs
 from mam.infer import Options
 from mam.infer.linear import relaxed_maximum
-from mam.vision.images.binary import Images, as_binary, as_states, padded_batches
-from mam.vision.parts.candidates import PRUNING, PartCandidates, Pruned, prune
+from mam.vision.images.binary import Images, as_binary, as_states
+from mam.vision.parts.candidates import PRUNING, PartCandidates
 from mam.vision.parts.cover import cover_of
 from mam.vision.parts.explain import LARGEST_TABLE, Explainer
 from mam.vision.parts.formal import sparsifier_model
 from mam.vision.parts.masks import Parts
 from mam.vision.parts.placements import Placements, draw_placements, placements_of
+from mam.vision.parts.tiles import list_candidates, tiles_at_once
 
-# Images a device works on at once: an accelerator wants many, a core works best in its cache.
-_BATCH_ON_ACCELERATOR = 64
-_TOGETHER = 64  # batches whose distinct islands are solved at once
+# Images whose distinct islands are solved at once, and their pixels, so that arrays stay in caches.
+_TOGETHER = 32
+_PIXELS = 8_000_000
 METHODS = ("quick", "messages")
 _MOST_EXPLAINERS = 16  # that remember islands, one for each seed or other setting
-
-Item = TypeVar("Item")
-# Numbers of the images, their states in one array, their own sizes: see padded_batches.
-Batch = tuple[np.ndarray, Int8[np.ndarray, "_ _ _"], Int[np.ndarray, "_ 2"]]
 
 
 class Sparsifier(Estimator):
@@ -119,24 +115,37 @@ class Sparsifier(Estimator):
         """Return the placements that explain each image, for one seed after another."""
         parts, states = self._checked(), self._states(images, unknown)
         forget_old_programs()
-        size = 1 if jax.default_backend() == "cpu" else _BATCH_ON_ACCELERATOR
-        batches = list(padded_batches(states, size, blank=np.int8(0)))
-        # The fullest first: arrays of its sizes hold most of the others.
-        batches.sort(key=lambda batch: -np.count_nonzero(batch[1] > 0))
-        found: list[dict[int, Placements]] = [{} for _ in seeds]
-        with ThreadPoolExecutor(2) as pool:
-            for some in _by(self._pruned(batches, parts, pool), _TOGETHER):
-                listed = _merged(some)
-                numbers = np.unique(np.concatenate([batch[0] for batch, _ in some]))
-                mine = replace(listed, image=np.searchsorted(numbers, listed.image))
-                own = [states[number] for number in numbers]
-                cover = cover_of(mine, own, parts)
-                for seed, answers in zip(seeds, found, strict=True):
-                    chosen = self._explainer_for(parts, seed).explain(cover)
-                    placed = placements_of(cover, chosen, own, parts.noise)
-                    answers |= zip(numbers.tolist(), placed, strict=True)
-        each = [[answers[number] for number in range(len(states))] for answers in found]
-        return [self._bounded(states, one, parts) for one in each] if self.bound else each
+        explainers = [self._explainer_for(parts, seed) for seed in seeds]
+        work = partial(self._explained, states, parts, explainers)
+        groups = _groups(states)
+        # What compiles does so before there are several threads.
+        alone = 0 if self._sizes[0].known else 1
+        with ThreadPoolExecutor(host_threads()) as pool:
+            found = [*map(work, groups[:alone]), *pool.map(work, groups[alone:])]
+        order = np.argsort(np.concatenate([*groups, np.zeros(0, np.int64)]))
+        each = []
+        for by_group in zip(*found, strict=True) if found else [()] * len(seeds):
+            flat = [one for some in by_group for one in some]
+            answers = [flat[place] for place in order]
+            each.append(self._bounded(states, answers, parts) if self.bound else answers)
+        return each
+
+    def _explained(
+        self,
+        states: list[np.ndarray],
+        parts: Parts,
+        explainers: Sequence[Explainer],
+        numbers: Int[np.ndarray, " images"],
+    ) -> list[list[Placements]]:
+        """Explain some of the images, by one explainer after another."""
+        mine = [states[number] for number in numbers]
+        listed = list_candidates(mine, parts, self.pruning, self._sizes[0])
+        self._refuse_too_many(listed, numbers)
+        cover = cover_of(listed, mine, parts)
+        return [
+            placements_of(cover, explainer.explain(cover), mine, parts.noise)
+            for explainer in explainers
+        ]
 
     def score(self, images: Images, y: None = None) -> float:
         """The mean score of the explanations; see the top of this file."""
@@ -214,28 +223,8 @@ class Sparsifier(Estimator):
             common, largest_table=1, seconds=0, climb=False, jitter=0.0, schedule="blocks"
         )
 
-    def _pruned(
-        self, batches: list[Batch], parts: Parts, pool: ThreadPoolExecutor
-    ) -> Iterator[tuple[Batch, PartCandidates]]:
-        """List the candidates of all batches, two batches at a time, ahead of what is wanted."""
-
-        def listed(batch: Batch) -> PartCandidates:
-            pruned = prune(batch[1], batch[2], parts, self.pruning, self._sizes[0])
-            self._refuse_too_many(pruned, batch[0])
-            found, kept = jax.device_get((pruned.found, pruned.kept))
-            which = np.flatnonzero(kept)
-            row, column, kind = (v[which] for v in (found.row, found.column, found.type))
-            return PartCandidates(batch[0][found.image[which]], row, column, kind)
-
-        if batches:
-            yield batches[0], listed(batches[0])  # alone: it compiles
-            yield from zip(batches[1:], pool.map(listed, batches[1:]), strict=True)
-
-    def _refuse_too_many(self, pruned: Pruned, numbers: np.ndarray) -> None:
-        if pruned.count <= self.max_candidates:
-            return
-        image = np.asarray(pruned.found.image)[np.asarray(pruned.kept)]
-        counts = np.bincount(image, minlength=len(numbers))
+    def _refuse_too_many(self, listed: PartCandidates, numbers: np.ndarray) -> None:
+        counts = np.bincount(listed.image, minlength=len(numbers))
         worst = int(counts.argmax())
         if counts[worst] > self.max_candidates:
             raise ValueError(
@@ -260,18 +249,13 @@ class Sparsifier(Estimator):
         return bounded
 
 
-def _by(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
-    while some := list(islice(items, count)):
-        yield some
+def _groups(states: list[np.ndarray]) -> list[np.ndarray]:
+    """Numbers of images that are explained together, some millions of pixels at once.
 
-
-def _merged(some: list[tuple[Batch, PartCandidates]]) -> PartCandidates:
-    """The candidates of several batches, sorted by image; each batch is sorted."""
-    listed = [one for _, one in some]
-    image = np.concatenate([one.image for one in listed])
-    order = np.argsort(image, kind="stable")
-    row, column, kind = (
-        np.concatenate([getattr(one, name) for one in listed])[order]
-        for name in ("row", "column", "type")
-    )
-    return PartCandidates(image[order], row, column, kind)
+    The fullest come first: arrays of their sizes hold most of the others.
+    """
+    order = np.argsort([-np.count_nonzero(state > 0) for state in states], kind="stable")
+    end = np.cumsum([states[number].size for number in order])
+    count = max(_TOGETHER, tiles_at_once())
+    group = np.maximum(np.arange(len(order)) // count, end // _PIXELS)
+    return np.split(order, np.flatnonzero(np.diff(group)) + 1) if len(order) else []

@@ -87,12 +87,13 @@ class Grouping(Grouped):
             raise self._no_curve(at, name, None)
         if self.part_masks is not None:
             return part_in_disc(strokes, self.part_masks, self._degrees, at)
-        far = np.linalg.norm(strokes.middle - at, axis=1)
+        far = np.hypot(*(strokes.middle - at).T)
         if far.min() > _NEAR:
             raise self._no_curve(at, name, float(far.min()))
         near = np.flatnonzero(far <= _NEAR)
-        half = strokes.length[near, None] / 2 * strokes.axis[near]
-        sides = strokes.middle[near, None] + np.stack([-half, half], 1)
+        there = strokes.take(near)
+        half = there.length[:, None] / 2 * there.axis
+        sides = there.middle[:, None] + np.stack([-half, half], 1)
         tips = np.linalg.norm(sides - at, axis=2)
         used = self._used[near]
         ends = used.sum(1) == 1

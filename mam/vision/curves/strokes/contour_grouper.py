@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
+from mam.core.devices import by_device
 from mam.core.estimator import Estimator
 from mam.core.model_files import ModelFile, load_model, save_model
 from mam.vision.curves.chain_model import (
@@ -28,6 +29,7 @@ from mam.vision.curves.chain_model import (
 from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.courses import Contour
 from mam.vision.curves.link_score import link_f1
+from mam.vision.curves.strokes.by_image import cut_by_image, sorted_by_image
 from mam.vision.curves.strokes.continuation import SMOOTHING, SmoothContinuation, Smoothing
 from mam.vision.curves.strokes.contour_answer import Grouping
 from mam.vision.curves.strokes.hidden import add_hidden
@@ -38,8 +40,6 @@ from mam.vision.images.binary import Images, as_binary
 from mam.vision.images.covered import Hidden
 from mam.vision.parts.masks import Noise, Parts
 from mam.vision.parts.sparsifier import Sparsifier
-
-_BATCH = 128  # images whose attention variables are decided at once
 
 
 class ContourGrouper(Estimator):
@@ -112,8 +112,7 @@ class ContourGrouper(Estimator):
             raise ValueError(f"{len(weights)} images, but contours for {len(y)}")
         seeds = [self.seed + k for k in range(self.sparsifications or preset.sparsifications)]
         lessons = []
-        for start in range(0, len(weights), _BATCH):
-            some = slice(start, start + _BATCH)
+        for some in _batches(len(weights)):
             lessons += [(one, y[some]) for one in self._poses(weights[some], parts, seeds)]
             progress(len(weights[some]))
         self.continuation_, neighbours = preset.learn(lessons, parts, self.smoothing)
@@ -132,7 +131,7 @@ class ContourGrouper(Estimator):
         self._fitted()
         seen = None if hidden is None else zip(hidden, weights, strict=True)
         unknown = None if seen is None else [one.covered(w.shape) for one, w in seen]
-        batches = [slice(start, start + _BATCH) for start in range(0, len(weights), _BATCH)]
+        batches = _batches(len(weights))
         found: list[Grouping] = []
         # One thread sparsifies the next images while this one groups the last.
         with ThreadPoolExecutor(1) as ahead:
@@ -205,11 +204,11 @@ class ContourGrouper(Estimator):
         links = continuation.links(poses)
         if hidden is not None and isinstance(continuation, SmoothContinuation):
             # What is marked is a curve rather than a stray stroke: see what the others form.
-            poses, seen = _by_image(poses, self._hopeful(links))
+            poses, seen = sorted_by_image(poses, self._hopeful(links))
             group = group_numbers(seen.stroke, self._solved(poses, seen).on, len(poses))
             poses, more = add_hidden(poses, hidden, continuation, np.bincount(group)[group])
             links = joined_links([seen, more])
-        return self._decided(weights, *_by_image(poses, self._hopeful(links)))
+        return self._decided(weights, *sorted_by_image(poses, self._hopeful(links)))
 
     def _hopeful(self, links: Links) -> Links:
         return links.take(links.score > self._potentials.least_link)
@@ -219,12 +218,7 @@ class ContourGrouper(Estimator):
         presence, messages = np.full(len(poses), self._potentials.presence), self._preset.messages
         if messages is None:
             return self._solver.decide(links, presence, self._potentials)
-        first = np.unique(poses.image, return_index=True)[1]
-        borders = np.searchsorted(links.stroke[:, 0], first[1:])
-        each = [
-            replace(links.take(some), stroke=links.stroke[some] - start)
-            for some, start in zip(np.split(np.arange(len(links)), borders), first, strict=False)
-        ]
+        each, first = cut_by_image(poses, links)
         strokes = np.split(presence, first[1:])
         found = self._solver.decide_each(each, strokes, self._potentials, messages)
         none = Decided(np.zeros(0, bool), np.zeros(0), np.zeros(0, bool))
@@ -289,10 +283,7 @@ class ContourGrouper(Estimator):
         return grouper
 
 
-def _by_image(poses: Poses, links: Links) -> tuple[Poses, Links]:
-    """Sort by image, so that the strokes and links of each are slices."""
-    order = np.argsort(poses.image, kind="stable")
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    poses, links = poses.take(order), replace(links, stroke=rank[links.stroke])
-    return poses, links.take(np.argsort(poses.image[links.stroke[:, 0]], kind="stable"))
+def _batches(images: int) -> list[slice]:
+    """Images whose attention variables are decided at once."""
+    size = by_device(128, 512)
+    return [slice(start, start + size) for start in range(0, images, size)]

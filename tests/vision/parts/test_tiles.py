@@ -1,0 +1,42 @@
+"""Candidates found tile by tile are those of the whole image."""
+
+import numpy as np
+import pytest
+
+from mam.core.growing import GrowingSizes
+from mam.vision.images.binary import as_states
+from mam.vision.parts import tiles
+from mam.vision.parts.candidates import PRUNING
+from mam.vision.parts.tiles import list_candidates
+from tests.vision.pictures import contour, crop, drawn_strokes
+
+
+def listed(states: list[np.ndarray], pruning: str) -> list[list[int]]:
+    found = list_candidates(states, drawn_strokes(4), pruning, GrowingSizes())
+    return np.stack([found.image, found.row, found.column, found.type], 1).tolist()
+
+
+@pytest.mark.parametrize("pruning", PRUNING)
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_tiles_find_what_is_in_the_whole_image(
+    pruning: str, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also several at once, as on an accelerator, some of them blank."""
+    random = np.random.default_rng(0)
+    states = []
+    for row, shape in enumerate([(150, 40), (97, 128), (30, 31), (1, 200)]):
+        image = np.zeros(shape, bool)
+        drawn = crop(contour(row), 90, row)[: shape[0], : shape[1]]
+        image[-drawn.shape[0] :, -drawn.shape[1] :] = drawn
+        image ^= random.random(shape) < 0.02
+        states.append(as_states(image, random.random(shape) < 0.02))
+    whole = listed(states, pruning)
+    monkeypatch.setattr(tiles, "_SIDES", (32, 96))
+    monkeypatch.setattr(tiles, "tiles_at_once", lambda: at_once)
+    assert listed(states, pruning) == whole
+    assert {image for image, *_ in whole} >= {0, 1}
+
+
+def test_nothing_is_found_in_nothing() -> None:
+    assert listed([], "strong") == []
+    assert listed([np.full((700, 3), -1, np.int8)], "strong") == []
