@@ -54,12 +54,13 @@ class CabcConfig:
     marker_radius: int = 11  # px, outside of the ring
     marker_ring: int = 3  # px, its thickness
     fonts: tuple[str, ...] = ()  # font files; none = the two Hershey faces
+    stream: int = 0  # of random numbers; every level has its own
 
 
 LEVELS = {
-    "easy": CabcConfig(common=_WIDE, own=_NONE, radius=(50.0, 60.0), least_angle=170.0),
-    "medium": CabcConfig(common=_HALF, own=_HALF, radius=(40.0, 70.0), least_angle=110.0),
-    "hard": CabcConfig(),
+    "easy": CabcConfig(common=_WIDE, own=_NONE, radius=(50.0, 60.0), least_angle=170.0, stream=1),
+    "medium": CabcConfig(common=_HALF, own=_HALF, radius=(40.0, 70.0), least_angle=110.0, stream=2),
+    "hard": CabcConfig(stream=3),
 }
 
 RASTER = 2  # sub-pixels per pixel and axis when a letter is drawn

@@ -34,6 +34,7 @@ class CurvesConfig:
     gaps: bool = False  # one-pixel breaks along the upper curve's border at a crossing
     breaks: float = 0.0  # expected number of missing stretches per curve
     noise: float = 0.0  # probability that a pixel is flipped
+    stream: int = 0  # of random numbers; every level has its own
 
     def __post_init__(self) -> None:
         if not 1 <= self.curves[0] <= self.curves[1] <= 8:
@@ -48,8 +49,8 @@ class CurvesConfig:
 
 _EASY = CurvesConfig(curves=(1, 2))
 LEVELS = {
-    "easy": _EASY,
-    "medium": replace(_EASY, curves=(2, 4), gaps=True),
+    "easy": replace(_EASY, stream=1),
+    "medium": replace(_EASY, curves=(2, 4), gaps=True, stream=2),
     "hard": replace(
         _EASY,
         rows=384,
@@ -60,6 +61,7 @@ LEVELS = {
         breaks=0.5,
         noise=0.002,
         bend=0.02,
+        stream=3,
     ),
 }
 

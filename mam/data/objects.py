@@ -36,6 +36,7 @@ class ObjectsConfig:
     view: float = 0.25  # 0..1, share of these ranges by which frames of a scene differ
     clutter: tuple[int, int] = (10, 20)  # things in the background
     noise: float = 0.02  # sigma, of brightness
+    stream: int = 0  # of random numbers; every level has its own
 
     def __post_init__(self) -> None:
         if min(self.rows, self.cols) < 160:
@@ -50,9 +51,9 @@ class ObjectsConfig:
 
 _EASY = ObjectsConfig(turn=5.0, shear=0.05, size=(0.9, 1.1), clutter=(3, 8), noise=0.01)
 LEVELS = {
-    "easy": _EASY,
-    "medium": ObjectsConfig(),
-    "hard": replace(ObjectsConfig(), turn=25.0, shear=0.2, size=(0.7, 1.4), clutter=(20, 40)),
+    "easy": replace(_EASY, stream=1),
+    "medium": ObjectsConfig(stream=2),
+    "hard": ObjectsConfig(stream=3, turn=25.0, shear=0.2, size=(0.7, 1.4), clutter=(20, 40)),
 }
 
 
