@@ -34,7 +34,9 @@ def register(evaluate: typer.Typer) -> None:
     evaluate.command()(cabc)
 
 
-def learn_letters(data: str, limit: int | None, out: Path, as_json: bool) -> None:
+def learn_letters(
+    data: str, limit: int | None, out: Path, as_json: bool, preset: Preset = Preset.best
+) -> None:
     """Learn one elastic graph from each object: letters of cABC, or masks of any objects."""
     import itertools
     import json
@@ -45,7 +47,8 @@ def learn_letters(data: str, limit: int | None, out: Path, as_json: bool) -> Non
 
     start = time.perf_counter()
     with progress_bar("learning", row_count(data, limit)) as advance:
-        bank = learn_objects(itertools.islice(rows_of(data), limit), data, advance)
+        rows = itertools.islice(rows_of(data), limit)
+        bank = learn_objects(rows, data, advance, preset.value)
     spent = time.perf_counter() - start
     bank.save(out)
     about = {
@@ -87,7 +90,9 @@ def cabc(
     data: Data,
     model: Model = DEFAULT_MODEL,
     limit: Limit = None,
-    preset: Chosen = Preset.best,
+    preset: Annotated[
+        Preset | None, typer.Option(help="Our settings, or the paper's; default: the model's own.")
+    ] = None,
     causes: Annotated[
         bool, typer.Option("--causes", help="Say at which stage wrong answers went wrong.")
     ] = False,
@@ -95,14 +100,17 @@ def cabc(
 ) -> None:
     """Are two markers on the same letter? Measure on a cABC data set."""
     if is_rival(model):
-        if causes or preset is not Preset.best:
+        if causes or preset is not None:
             raise ValueError(f"{model}: a rival has neither causes nor presets")
         evaluate_rival(data, model, "cabc", limit, as_json)
         return
     from mam.tasks.cabc import evaluate
+    from mam.vision.elastic.bank import Bank
     from mam.vision.elastic.letters.finder import ObjectFinder
 
-    finder = ObjectFinder.load(model, preset=preset.value)
+    bank = Bank.load(model)
+    chosen = bank.config.get("preset", "best") if preset is None else preset.value
+    finder = ObjectFinder.of(bank, preset=chosen)
     with progress_bar("evaluating", row_count(data, limit)) as advance:
         report = evaluate(data, finder, limit, advance)
     if causes:

@@ -59,6 +59,9 @@ def learn_objects(
     graphs: Graphs = 200,
     seed: Seed = 0,
     limit: Limit = None,
+    preset: Annotated[
+        letters.Preset, typer.Option(help="Letters of cABC: our way, or the paper's.")
+    ] = letters.Preset.best,
     as_json: Json = False,
 ) -> None:
     """Learn elastic graphs of objects: in photographs with masks, or letters of cABC."""
@@ -71,8 +74,10 @@ def learn_objects(
     check_outputs([out], [data])
     first = next(iter(rows_of(data)), None)
     if not isinstance(first, ObjectRow | PictureRow):
-        letters.learn_letters(data, limit, out, as_json)
+        letters.learn_letters(data, limit, out, as_json, preset)
         return
+    if preset is not letters.Preset.best:
+        raise ValueError(f"{data}: --preset paper is for letters of cABC, not for photographs")
     from mam.tasks.objects import RowChoice, examples_of, object_rows
     from mam.vision.elastic.photographs.detector import ObjectDetector
 

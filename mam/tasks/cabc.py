@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
@@ -26,6 +26,8 @@ from mam.vision.elastic.letters.finder import Match, ObjectFinder
 from mam.vision.elastic.letters.letter_learning import learn_bank
 from mam.vision.elastic.letters.letter_search import LetterCandidates
 from mam.vision.images.binary import as_states
+from mam.vision.parts.greedy import greedy_cover
+from mam.vision.parts.message_cover import message_cover
 
 SIDE = 256  # px to which images are reduced (paper, "Efficient inference")
 PUBLISHED_SIDE = 350  # px, of the published images; markers are given in these
@@ -81,12 +83,18 @@ def letter_masks(row: CabcRow) -> list[Bool[np.ndarray, "side side"]]:
 
 
 def fit(
-    rows: Iterable[CabcRow], advance: Advance = lambda count: None, **parameters: object
+    rows: Iterable[CabcRow],
+    advance: Advance = lambda count: None,
+    preset: str = "best",
+    **parameters: object,
 ) -> ObjectFinder:
     """Learn an elastic graph from every letter, but for those squeezed into a blob.
 
-    Rows are taken a few at a time, so that a set of any size can be learned.
+    Rows are taken a few at a time, so that a set of any size can be learned. With the preset
+    "paper" parts are placed by max-product, and every letter has its graph.
     """
+    paper = preset == "paper"
+    learn = partial(learn_bank, cover=message_cover if paper else greedy_cover)
     banks, coming = [], enumerate(rows)
     learning: deque[Future[Bank]] = deque()
 
@@ -100,7 +108,7 @@ def fit(
         next_letters = ahead.submit(_letters, islice(coming, _LEARNED))
         while (letters := next_letters.result())[0]:
             next_letters = ahead.submit(_letters, islice(coming, _LEARNED))
-            learning.append(learners.submit(learn_bank, *letters))
+            learning.append(learners.submit(learn, *letters))
             if len(learning) == side_by_side:
                 gather()
         while learning:
@@ -108,6 +116,9 @@ def fit(
     if not banks:
         raise ValueError("no rows, so there is nothing to learn from")
     bank = Bank.joined(banks)
+    parameters["preset"] = preset
+    if paper:
+        return ObjectFinder.of(bank, **parameters)
     shaped = np.flatnonzero(bank.edge_count <= _MOST_EDGES)
     return ObjectFinder.of(bank.take(shaped) if len(shaped) else bank, **parameters)
 

@@ -12,7 +12,10 @@ from mam.vision.elastic.letters.letter_learning import learn_bank
 
 
 def learn_objects(
-    rows: Iterable[AnyRow], source: str, advance: Advance = lambda count: None
+    rows: Iterable[AnyRow],
+    source: str,
+    advance: Advance = lambda count: None,
+    preset: str = "best",
 ) -> Bank:
     """Learn a graph from every letter of cABC rows, or from the mask of every other row."""
     coming = iter(rows)
@@ -21,8 +24,11 @@ def learn_objects(
         raise ValueError(f"{source}: no rows, so there is nothing to learn from")
     about, every = {"data": source.rsplit("/", 1)[-1]}, chain([first], coming)
     if isinstance(first, CabcRow):
-        bank = cabc.fit(_letters(every, source), advance).bank_
-        return replace(bank, config={"side": cabc.SIDE}, provenance=about)
+        bank = cabc.fit(_letters(every, source), advance, preset).bank_
+        config = {"side": cabc.SIDE, "preset": preset}
+        return replace(bank, config=config, provenance=about)
+    if preset != "best":
+        raise ValueError(f"{source}: presets are for cABC; plain masks are learned the best way")
     masks = []
     for number, row in enumerate(every):
         mask = getattr(row, "mask", None)
