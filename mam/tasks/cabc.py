@@ -15,6 +15,8 @@ from itertools import islice
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 from PIL import Image
+from skimage import measure
+from skimage.morphology import convex_hull_image
 
 from mam.core.devices import batch_size, batches_at_once
 from mam.data import CabcRow, find_rings
@@ -32,6 +34,7 @@ from mam.vision.parts.message_cover import message_cover
 SIDE = 256  # px to which images are reduced (paper, "Efficient inference")
 PUBLISHED_SIDE = 350  # px, of the published images; markers are given in these
 _ON = 12  # of 255: a pixel of a reduced test image is ON above 0.05
+_RING = 32  # of 255: a pixel of a ring is above it, and below 255
 _BATCH = 128  # rows read and answered at a time
 _LEARNED = 512  # rows whose letters are learned at a time
 _MOST_EDGES = 300  # of a graph: one letter in twenty has more, a blob of many parts
@@ -41,7 +44,6 @@ _MOST_EDGES = 300  # of a graph: one letter in twenty has more, a blob of many p
 class MarkerConfig:
     """How markers count; lengths in px of the reduced image, costs learned on held-out rows."""
 
-    radius: float = 8.05  # of a ring: 11 px of 350
     hidden: float = 9.2  # within this the ring hides the letter: the image says nothing
     core: float = 4.0  # within this the letter must be: the marker stands on it
     near: float = 5.0  # the marked letter has a vertex within this
@@ -153,6 +155,22 @@ def read_image(
     return state, markers
 
 
+def read_as_paper(
+    image: UInt8[np.ndarray, "_ _"], name: str
+) -> tuple[Int[np.ndarray, "side side"], Bool[np.ndarray, "2 side side"]]:
+    """The pixels of an image as they are, and the convex hulls of its rings.
+
+    Pixels that are neither black nor white form the rings (facts, "cABC model").
+    """
+    grey = np.asarray(measure.label((image > _RING) & (image < 255), connectivity=2))
+    if grey.max() < 2:
+        raise ValueError(f"{name}: no two rings of grey pixels; the paper's preset needs them")
+    rings = np.argsort(-np.bincount(grey.ravel())[1:], kind="stable")[:2] + 1
+    hulls = [convex_hull_image(grey == ring).astype(np.uint8) * 255 for ring in rings]
+    state = as_states(reduce_image(image, _ON))
+    return state, np.stack([reduce_image(hull, 127) for hull in hulls])
+
+
 def predict(
     images: Sequence[UInt8[np.ndarray, "_ _"]],
     finder: ObjectFinder,
@@ -177,13 +195,14 @@ def _predict(
 ) -> list[CabcAnswer | ValueError]:
     """Answer for one batch of images."""
     read: list[tuple[np.ndarray, np.ndarray] | ValueError] = []
+    paper = finder.preset == "paper"
     for image, name in zip(images, names, strict=True):
         try:
-            read.append(read_image(image, name, config))
+            read.append(read_as_paper(image, name) if paper else read_image(image, name, config))
         except ValueError as error:
             read.append(error)
     found = iter(finder.search([one[0] for one in read if not isinstance(one, ValueError)]))
-    decide = _decide_as_paper if finder.preset == "paper" else _decide
+    decide = _decide_as_paper if paper else _decide
     return [
         one if isinstance(one, ValueError) else decide(next(found), *one, finder, config)
         for one in read
@@ -236,7 +255,7 @@ def _decide(
 def _decide_as_paper(
     found: LetterCandidates,
     state: np.ndarray,
-    markers: np.ndarray,
+    hulls: np.ndarray,
     finder: ObjectFinder,
     config: MarkerConfig,
 ) -> CabcAnswer:
@@ -244,9 +263,9 @@ def _decide_as_paper(
     one, two = (int(n) for n in np.unravel_index(int(found.pair.argmax()), found.pair.shape))
     letters = _matches(finder, found, state, (one, two))
     owner = []
-    for marker in markers:
-        disc = _distance_from(marker) <= config.radius
-        overlap = [int((letter.pixels & disc).sum()) for letter in letters]
+    markers = np.stack([np.argwhere(hull).mean(0) for hull in hulls])
+    for marker, hull in zip(markers, hulls, strict=True):
+        overlap = [int((letter.pixels & hull).sum()) for letter in letters]
         away = [float(np.hypot(*(letter.vertices - marker).T).min()) for letter in letters]
         owner.append(int(np.argmax(overlap)) if max(overlap) else int(np.argmin(away)))
     same = owner[0] == owner[1]

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from mam.core.devices import batch_size, on_each, spread
+from mam.infer.sweeps import Flooding
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_forward import (
     Chunk,
@@ -47,7 +48,7 @@ class LetterSearchConfig:
 
     off: float = 0.89  # evidence of an OFF pixel is minus this, of an ON pixel 1
     window: int = 25  # px, eta of the first matching
-    sweeps: int = 1  # of messages in it, there and back
+    sweeps: int | Flooding = 1  # of messages in it, there and back; or all at once
     rounds: tuple[RefitRound, ...] = (RefitRound(64, 15, 1), RefitRound(48, 13, 1))
     kept: int = 48  # candidates that pairs are made of
     factor: float = 7.0  # a pair of vertices at distance d may shift by d / factor
@@ -59,7 +60,7 @@ class LetterSearchConfig:
     def paper(cls) -> "LetterSearchConfig":
         """The paper's pipeline: no variants, no refitting, its forward pass and its pair scores."""
         return cls(
-            sweeps=8,
+            sweeps=Flooding(iterations=60, damping=0.4),  # facts, "cABC model"
             rounds=(),
             kept=140,
             forward=ForwardConfig(by_category=False, each_anchor=3, each_group=140, more=0),
