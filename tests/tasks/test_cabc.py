@@ -86,9 +86,9 @@ def test_evaluate_counts(tmp_path: Path, finder: ObjectFinder) -> None:
     assert report.figures["accuracy"] == 1.0 and report.errors == () and report.skipped == {}
 
 
-def test_the_papers_rings_are_read_by_their_grey() -> None:
-    row = make_row(RECIPE, 3)
-    state, hulls = cabc.read_as_paper(row.image, "row 3")
+def test_the_papers_rings_are_read_by_their_grey(rows: list[CabcRow]) -> None:
+    row = rows[2]
+    state, hulls = cabc.read_as_paper(row.image, "row 2")
     assert set(np.unique(state)) == {-1, 1}
     middles = np.stack([np.argwhere(hull).mean(0) for hull in hulls])
     wanted = (row.markers + 0.5) * cabc.SIDE / cabc.PUBLISHED_SIDE - 0.5
@@ -99,10 +99,10 @@ def test_the_papers_rings_are_read_by_their_grey() -> None:
         cabc.read_as_paper(np.where(row.letters > 0, 255, 0).astype(np.uint8), "plain")
 
 
-def test_the_papers_preset_drops_no_letter() -> None:
-    masks = [mask[::2, ::2] for mask in cabc.letter_masks(make_row(RECIPE, 0))]
-    noise, part = CABC, disc(PART_RADIUS)
-    by_messages, greedily = (one(masks, part, noise) for one in (message_cover, greedy_cover))
+def test_the_papers_parts_are_placed_about_as_densely(rows: list[CabcRow]) -> None:
+    masks = [mask[::2, ::2] for mask in cabc.letter_masks(rows[0])]
+    part = disc(PART_RADIUS)
+    by_messages, greedily = (one(masks, part, CABC) for one in (message_cover, greedy_cover))
     for mask, places, other in zip(masks, by_messages, greedily, strict=True):
         assert 0.6 < len(places) / len(other) < 1.6
         reach = np.abs(np.argwhere(mask)[:, None] - places).max(2).min(1)

@@ -100,15 +100,25 @@ def part_poses(placements: Sequence[Placements], parts: Parts) -> Poses:
     >>> poses.middle.tolist(), poses.angle.tolist(), poses.length.tolist()
     ([[4.0, 6.0]], [0.0], [3.0])
     """
-    _, middle, spread = _moments(parts.masks.astype(float))
-    angle, length = _axes(spread)
     image, type_, row, column, margin = _listed(placements)
     place = np.stack([row, column], 1)
-    poses = Poses(image, place + middle[type_], angle[type_], length[type_], type_, place)
+    poses = poses_of_parts(image, type_, place, parts)
     names = np.concatenate([image[:, None], place], 1)
     order = np.lexsort((-margin, column, row, image))
     first = np.concatenate([[True], (np.diff(names[order], axis=0) != 0).any(1)])[: len(order)]
     return poses.take(np.sort(order[first]))
+
+
+def poses_of_parts(
+    image: Int[np.ndarray, " poses"],
+    type_: Int[np.ndarray, " poses"],
+    place: Int[np.ndarray, "poses 2"],
+    parts: Parts,
+) -> Poses:
+    """Return the poses of parts by their own pixels, whatever the image shows."""
+    _, middle, spread = _moments(parts.masks.astype(float))
+    angle, length = _axes(spread)
+    return Poses(image, place + middle[type_], angle[type_], length[type_], type_, place)
 
 
 def _listed(placements: Sequence[Placements]) -> tuple[np.ndarray, ...]:
