@@ -6,8 +6,7 @@ from collections.abc import Callable
 import jax
 import numpy as np
 
-from mam.data import PathfinderRow, make_row, recipe
-from mam.data.curves import CurvesConfig, make_curves
+from mam.data import CurvesConfig, PathfinderRow, make_curves, make_row, recipe
 from mam.tasks.pathfinder import predict
 from mam.vision.curves.strands.curve_grouper import CurveGrouper
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 from bench.timing import seconds
-from mam.data.objects import ObjectsConfig, make_objects
+from mam.data import ObjectsConfig, make_objects
 from mam.vision.elastic.match import match, place_graphs
 from mam.vision.elastic.photographs.detector import ObjectDetector
 from mam.vision.elastic.photographs.edge_evidence import evidence_of

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mam.core.whole import write_whole
 from mam.data import LEVELS, StoreConfig, recipe, write_dataset
-from mam.data.labelled import LabelledPictures, read_labelled
+from mam.data.read.labelled import LabelledPictures, read_labelled
 from mam.rivals.settings import RATES, Settings
 
 # JAX is imported late: the processes that make images import this file, and do not need it.

@@ -54,7 +54,7 @@ def rates(name: str, batch: int, side: int, steps: int) -> tuple[float, float, f
 def decoding(count: int, side: int) -> float:
     """Pictures decoded and reduced a second, by all threads."""
     from mam.data import encode_png, make_row, recipe
-    from mam.data.labelled import LabelledPictures
+    from mam.data.read.labelled import LabelledPictures
 
     rows = [make_row(recipe("pathfinder", "hard", 0), number) for number in range(32)]
     pngs = [encode_png(row.image) for row in rows] * (count // 32)

@@ -3,7 +3,7 @@
 import itertools
 import time
 
-from mam.data.make import LEVELS, Recipe, make_records
+from mam.data.generate.make import LEVELS, Recipe, make_records
 
 SECONDS = 2.0  # per level
 TARGETS = {("pathfinder", "hard"): 20, ("pathfinder", "ultimate"): 5, ("cabc", "hard"): 20}

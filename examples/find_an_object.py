@@ -8,7 +8,7 @@ The photographs are generated, so the true mask of the new one is known:
 import numpy as np
 
 from mam import ObjectDetector
-from mam.data.objects import ObjectsConfig, make_objects
+from mam.data import ObjectsConfig, make_objects
 
 CONFIG = ObjectsConfig(rows=160, cols=200, objects=2, frames=2, clutter=(4, 8), turn=6.0)
 KNOWN = [0, 1, 4, 5, 8, 9]  # scenes 0, 2 and 4 show object 0

@@ -1,14 +1,24 @@
 """The command line: parse, call, print. Heavy imports live inside the commands."""
 
 import os
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from mam import __version__
-from mam.commands import data, evaluate, group, learn, letters, objects, reproduce, rivals
+from mam.commands import (
+    edges,
+    evaluate,
+    find,
+    group,
+    learn,
+    look,
+    make,
+    quickstart,
+    reproduce,
+    solve,
+)
 
 app = typer.Typer(
     name="mam",
@@ -18,15 +28,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-
-data.register(app)
-learn.register(app)
-group.register(app)
-evaluate.register(app)
-letters.register(evaluate.evaluate)
-objects.register(app, learn.learn, evaluate.evaluate)
-rivals.register(learn.learn)
-reproduce.register(app)
+# The order is that of `mam --help`.
+for _verb in (make, look, learn, group, evaluate, find, edges, reproduce, quickstart, solve):
+    _verb.register(app)
 
 
 def _print_version(wanted: bool) -> bool:
@@ -46,60 +50,6 @@ def _root(
     ] = False,
 ) -> None:
     pass
-
-
-@app.command("quickstart")
-def _quickstart(
-    out: Annotated[Path, typer.Option(help="Where the picture goes, .png.")] = Path(
-        "mam-quickstart.png"
-    ),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Group a bundled hard image: the answer, its margin, a picture."""
-    from mam.commands.quickstart import quickstart
-
-    found = quickstart(out)
-    typer.echo(found.as_json() if as_json else found.as_text())
-
-
-class SolveMethod(StrEnum):
-    """How ``mam solve`` may answer."""
-
-    auto = "auto"
-    exact = "exact"
-    max_product = "max-product"
-    toulbar2 = "toulbar2"
-
-
-@app.command("solve")
-def _solve(
-    file: Annotated[Path, typer.Argument(help="A model in the UAI format.")],
-    evidence: Annotated[Path | None, typer.Option(help="Observed states, in UAI format.")] = None,
-    method: Annotated[
-        SolveMethod, typer.Option(help="auto is exact wherever that is cheap.")
-    ] = SolveMethod.auto,
-    bound: Annotated[bool, typer.Option("--bound", help="Bound the optimum from above.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    restarts: Annotated[int, typer.Option(min=1, help="Runs; the best answer wins.")] = 8,
-    seed: Annotated[int, typer.Option(min=0, help="Of the initial messages.")] = 0,
-    iterations: Annotated[int, typer.Option(min=1, help="Of max-product, at most.")] = 200,
-) -> None:
-    """Find the best assignment of a UAI model. Exit code 3: no possible assignment was found."""
-    from mam.commands.solve import solve_uai, unused_evidence
-
-    answer = solve_uai(
-        file,
-        evidence,
-        method=method.value,
-        bound=bound,
-        restarts=restarts,
-        seed=seed,
-        iterations=iterations,
-    )
-    if unused := unused_evidence(file, evidence):
-        typer.echo(f"mam: not used: {unused}; add --evidence {unused} to use it", err=True)
-    typer.echo(answer.as_json() if as_json else answer.as_text())
-    raise typer.Exit(answer.exit_code)
 
 
 def _keep_compilations() -> None:

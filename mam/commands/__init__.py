@@ -1,1 +1,1 @@
-"""What the commands do, one file a group; `mam.cli` registers them."""
+"""What the command line does, one file or folder a verb; `mam.cli` registers them."""

@@ -19,7 +19,7 @@ class Polarity(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    """Add this file's command to the application."""
+    """Add this verb to the application."""
     app.command()(group)
 
 

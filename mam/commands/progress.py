@@ -1,6 +1,6 @@
 """The progress bar of long commands."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -44,3 +44,28 @@ def progress_bar(title: str, total: int | None, unit: str = "rows") -> Iterator[
             bar.update(task, advance=amount, description=title, rate=shown)
 
         yield advance
+
+
+@contextmanager
+def share_bar(title: str) -> Iterator[Callable[[str, float], None]]:
+    """A bar that is told what is being done, and which share of all is done."""
+    with progress_bar(title, 100, "%") as advance:
+        done = 0.0
+
+        def tell(stage: str, share: float) -> None:
+            nonlocal done
+            advance(100 * share - done, stage)
+            done = 100 * share
+
+        yield tell
+
+
+def row_count(data: str, limit: int | None) -> int | None:
+    """The number of rows to do, for the progress bar; None where only reading them would tell."""
+    from mam.data import count_rows
+    from mam.data.read.readers import layout_of
+
+    if layout_of(data) != "parquet":
+        return limit
+    rows = count_rows(data)
+    return rows if limit is None else min(rows, limit)

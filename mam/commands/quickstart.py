@@ -1,18 +1,15 @@
-"""``mam quickstart``: a bundled hard image, grouped; the answer, its margin and the picture."""
+"""`mam quickstart`: a bundled hard image, grouped; the answer, its margin and the picture."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from mam.commands.group import write_pictures
-from mam.core.model_files import bundled_file
-from mam.data.images import decode
-from mam.data.markers import find_discs
-from mam.data.outputs import check_outputs
-from mam.tasks.drawing import Drawing
-from mam.tasks.pathfinder import group_marked
-from mam.vision.curves.strokes.contour_answer import Grouping
-from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+import typer
+
+if TYPE_CHECKING:
+    from mam.tasks.drawing import Drawing
+    from mam.vision.curves.strokes.contour_answer import Grouping
 
 _IMAGE = "hard.png"
 _STORY = """\
@@ -22,12 +19,28 @@ ends an attention variable; max-product decides which of these are ON.
 """
 
 
+def register(app: typer.Typer) -> None:
+    """Add this verb to the application."""
+    app.command()(quickstart)
+
+
+def quickstart(
+    out: Annotated[Path, typer.Option(help="Where the picture goes, .png.")] = Path(
+        "mam-quickstart.png"
+    ),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Group a bundled hard image: the answer, its margin, a picture."""
+    found = group_bundled(out)
+    typer.echo(found.as_json() if as_json else found.as_text())
+
+
 @dataclass(frozen=True)
 class Quickstart:
     """All that the command found out."""
 
-    found: Grouping
-    drawing: Drawing
+    found: "Grouping"
+    drawing: "Drawing"
     picture: Path
 
     def as_json(self) -> str:
@@ -70,8 +83,17 @@ class Quickstart:
         )
 
 
-def quickstart(out: Path) -> Quickstart:
+def group_bundled(out: Path) -> Quickstart:
     """Group the bundled image and draw it."""
+    from mam.commands.group import write_pictures
+    from mam.core.model_files import bundled_file
+    from mam.data.images import decode
+    from mam.data.outputs import check_outputs
+    from mam.data.read.markers import find_discs
+    from mam.tasks.drawing import Drawing
+    from mam.tasks.pathfinder import group_marked
+    from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+
     if out.suffix.lower() != ".png":
         raise ValueError(f"the picture {out} should end in .png")
     check_outputs([out], [bundled_file(_IMAGE)])

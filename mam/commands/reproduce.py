@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.progress import progress_bar
+from mam.commands.progress import share_bar
 
 
 class ExperimentName(StrEnum):
@@ -26,7 +26,7 @@ class ScaleName(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    """Add this file's command to the application."""
+    """Add this verb to the application."""
     app.command()(reproduce)
 
 
@@ -63,13 +63,10 @@ def reproduce(
 
     changes = {name: n for name, n in (("test", test), ("runs", runs)) if n is not None}
     study = prepare(experiment.value, scale.value, out, data, changes)
-    with progress_bar(experiment.value, 100, "%") as advance:
-        done = 0.0
-
-        def tell(title: str, share: float) -> None:
-            nonlocal done
-            advance(100 * share - done, f"{experiment.value}: {title}")
-            done = 100 * share
-
-        path = do(study, tell, lambda text: typer.echo(f"mam: {text}", err=True))
+    with share_bar(experiment.value) as tell:
+        path = do(
+            study,
+            lambda title, share: tell(f"{experiment.value}: {title}", share),
+            lambda text: typer.echo(f"mam: {text}", err=True),
+        )
     typer.echo(json.dumps({"page": str(path), **study.summary()}) if as_json else f"{path}")

@@ -1,12 +1,16 @@
-"""``mam solve``: the best assignment of a UAI model, with its certificate."""
+"""`mam solve`: the best assignment of a UAI model, with its certificate. Heavy imports inside."""
 
 import json
 import math
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from mam.infer import Options
-from mam.models.uai import UaiAnswer, read_uai, read_uai_evidence
+import typer
+
+if TYPE_CHECKING:
+    from mam.models.uai import UaiAnswer
 
 INFEASIBLE = 3  # exit code: no possible assignment was found; 2 is a mistake in the call
 
@@ -15,11 +19,53 @@ INFEASIBLE = 3  # exit code: no possible assignment was found; 2 is a mistake in
 _STEPS_WITHOUT_BOUND = 50
 
 
+class SolveMethod(StrEnum):
+    """How ``mam solve`` may answer."""
+
+    auto = "auto"
+    exact = "exact"
+    max_product = "max-product"
+    toulbar2 = "toulbar2"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this verb to the application."""
+    app.command()(solve)
+
+
+def solve(
+    file: Annotated[Path, typer.Argument(help="A model in the UAI format.")],
+    evidence: Annotated[Path | None, typer.Option(help="Observed states, in UAI format.")] = None,
+    method: Annotated[
+        SolveMethod, typer.Option(help="auto is exact wherever that is cheap.")
+    ] = SolveMethod.auto,
+    bound: Annotated[bool, typer.Option("--bound", help="Bound the optimum from above.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    restarts: Annotated[int, typer.Option(min=1, help="Runs; the best answer wins.")] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="Of the initial messages.")] = 0,
+    iterations: Annotated[int, typer.Option(min=1, help="Of max-product, at most.")] = 200,
+) -> None:
+    """Find the best assignment of a UAI model. Exit code 3: no possible assignment was found."""
+    answer = solve_uai(
+        file,
+        evidence,
+        method=method.value,
+        bound=bound,
+        restarts=restarts,
+        seed=seed,
+        iterations=iterations,
+    )
+    if unused := unused_evidence(file, evidence):
+        typer.echo(f"mam: not used: {unused}; add --evidence {unused} to use it", err=True)
+    typer.echo(answer.as_json() if as_json else answer.as_text())
+    raise typer.Exit(answer.exit_code)
+
+
 @dataclass(frozen=True)
 class SolveReport:
     """What the command prints."""
 
-    found: UaiAnswer
+    found: "UaiAnswer"
 
     @property
     def exit_code(self) -> int:
@@ -72,6 +118,9 @@ def solve_uai(
     iterations: int = 200,
 ) -> SolveReport:
     """Read a model and its evidence and solve it, exactly where that is cheap."""
+    from mam.infer import Options
+    from mam.models.uai import read_uai, read_uai_evidence
+
     options = Options(
         method=method,
         iterations=iterations,

@@ -1,16 +1,16 @@
 """Data sets: generators (pathfinder, cABC, curves, objects), readers of every layout, the store."""
 
-from mam.data.cabc import CabcConfig, make_cabc
-from mam.data.curves import CurvesConfig, make_curves
-from mam.data.dashes import DashConfig
+from mam.data.generate.cabc import CabcConfig, make_cabc
+from mam.data.generate.curves import CurvesConfig, make_courses, make_curves
+from mam.data.generate.dashes import DashConfig
+from mam.data.generate.make import LEVELS, Recipe, make_row, recipe
+from mam.data.generate.objects import ObjectsConfig, make_objects
+from mam.data.generate.pathfinder import PathfinderConfig, make_pathfinder
+from mam.data.generate.write import StoreConfig, write_dataset
 from mam.data.images import decode, encode_png, grey
-from mam.data.make import LEVELS, Recipe, make_row, recipe
-from mam.data.markers import find_discs, find_rings
-from mam.data.objects import ObjectsConfig, make_objects
-from mam.data.parquet import count_rows
-from mam.data.pathfinder import PathfinderConfig, make_pathfinder
-from mam.data.published import PublishedPathfinderRow
-from mam.data.readers import AnyRow, batches_of, layout_of, rows_of, select_rows
+from mam.data.read.markers import find_discs, find_rings
+from mam.data.read.published import PublishedPathfinderRow
+from mam.data.read.readers import AnyRow, batches_of, layout_of, rows_of, select_rows
 from mam.data.schema import (
     CabcRow,
     CurvesRow,
@@ -21,7 +21,7 @@ from mam.data.schema import (
     Stroke,
     schema_of,
 )
-from mam.data.store import StoreConfig, write_dataset
+from mam.data.store.parquet import count_rows
 
 __all__ = [
     "LEVELS",
@@ -50,6 +50,7 @@ __all__ = [
     "grey",
     "layout_of",
     "make_cabc",
+    "make_courses",
     "make_curves",
     "make_objects",
     "make_pathfinder",

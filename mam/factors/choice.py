@@ -12,8 +12,8 @@ ON leaves the others OFF, so its message is minus the best of ``u`` and the othe
 numbers for a whole list, however long it is.
 """
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import jax
@@ -21,24 +21,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from mam.factors.base import (
-    FORBIDDEN,
-    Block,
-    Factors,
-    Leaf,
-    Limits,
-    Listing,
-    Messages,
-    Plan,
-    Port,
-    Temperature,
-    Unions,
-    padded,
-    rows_of,
-    stack_rows,
-)
+from mam.factors.base import FORBIDDEN, Limits, Listing, Messages, Temperature, Unions
+from mam.factors.member_lists import MemberBlock, MemberLists, as_member_lists
 from mam.factors.network import NetworkBuilder, demand
-from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged
 from mam.factors.reduce import (
     finite,
@@ -52,14 +37,44 @@ from mam.factors.reduce import (
 # A variable for the member that is ON takes tables that grow with the square of the list; longer
 # lists than this are joined two by two, which is linear, but gives weaker bounds.
 _LONG = 256
-
-
 # Pairs of longer lists are too many, and their configurations anyhow.
 _MANY = 64
 
 
+@jax.tree_util.register_dataclass
 @dataclass(frozen=True)
-class Choice(Factors):
+class ChoiceBlock(MemberBlock):
+    """Padded choices; port: members."""
+
+    def messages(self, potentials: Array, incoming: Messages, temperature: Temperature) -> Messages:
+        """Nothing if the member is ON, the best of the others or none if it is OFF."""
+        (members,) = incoming
+        _, others = leave_one_out(members, temperature)
+        none = jnp.broadcast_to(finite(pick(potentials, self.row)), others.shape)
+        return (-soft_pair(none, others, temperature),)
+
+    def score(self, potentials: Array, states: Messages) -> Array:
+        """0 where one is ON, the potential where none is."""
+        (members,) = states
+        count = jnp.sum(members, -1)
+        none = jnp.broadcast_to(pick(potentials, self.row)[:, 0], count.shape)
+        hard = jnp.where(count == 1, jnp.zeros_like(none), -jnp.inf)
+        return jnp.where(count == 0, none, hard)
+
+    def best(self, potentials: Array, incoming: Messages, temperature: Temperature) -> Array:
+        """The best member, or none."""
+        (members,) = incoming
+        best = soft_maximum(members, -1, temperature)
+        none = jnp.broadcast_to(pick(potentials, self.row)[:, 0], best.shape)
+        return soft_pair(none, best, temperature)
+
+    def best_members(self, beliefs: Messages) -> tuple[Array, ...]:
+        """A list is one group."""
+        return (first_best(beliefs[0]),)
+
+
+@dataclass(frozen=True)
+class Choice(MemberLists):
     """Choices of one member each. ``potentials`` has one column, the score of choosing none.
 
     >>> factors = Choice.of([[0, 1, 2], [3]])
@@ -67,9 +82,8 @@ class Choice(Factors):
     [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     """
 
-    members: Ragged
-
     kind: ClassVar[str] = "choice"
+    block: ClassVar[type[MemberBlock]] = ChoiceBlock
 
     @classmethod
     def of(
@@ -82,7 +96,7 @@ class Choice(Factors):
 
         With ``optional``, given once or for each list, at most one is ON instead of exactly one.
         """
-        rows = _lists(members)
+        rows = as_member_lists(members)
         may = np.asarray(optional)
         if may.dtype != bool:
             raise ValueError(f"optional is True or False, or one of them a list, not {optional!r}")
@@ -96,33 +110,6 @@ class Choice(Factors):
             )
         row = np.zeros(len(rows), np.int64) if may.ndim == 0 else np.arange(len(rows))
         return cls(np.where(may.reshape(-1, 1), 0.0, -np.inf), row, rows)
-
-    def scopes(self) -> Ragged:
-        return self.members
-
-    def moved(self, offset: int) -> "Choice":
-        return replace(self, members=replace(self.members, values=self.members.values + offset))
-
-    def key(self, states: np.ndarray) -> Hashable:
-        wrong = self.members.values[states[self.members.values] != 2]
-        if wrong.size:
-            raise ValueError(
-                f"variable {wrong[0]} of a choice has {states[wrong[0]]} states; its members are "
-                "binary, and a variable with several states needs no choice among them"
-            )
-        return ()
-
-    @classmethod
-    def stack(cls, parts: Sequence["Choice"]) -> "Choice":
-        return cls(*stack_rows(parts), Ragged.stack([part.members for part in parts]))
-
-    def plans(self, states: np.ndarray, padding: Padding, label: str) -> list[Plan]:
-        plans = []
-        for width, rows in padding.buckets(label, self.members.lengths):
-            block = ChoiceBlock(padded(self.row, rows, 0).astype(np.int32))
-            port = Port(self.members.rectangle(rows, width), rows, np.zeros_like(rows))
-            plans.append(Plan(block, (port,), rows))
-        return plans
 
     def scores(self, values: np.ndarray) -> np.ndarray:
         on = values[self.members.values] == 1
@@ -180,11 +167,6 @@ class Choice(Factors):
             np.concatenate([alone, np.full(len(joined), -FORBIDDEN), -none]),
         )
 
-    def take(self, which: np.ndarray, number: np.ndarray) -> "Choice":
-        members = self.members.take(which)
-        members = replace(members, values=number[members.values])
-        return replace(self, row=self.row[which], members=members)
-
     def cases(self, states: np.ndarray) -> np.ndarray:
         return 1.0 + self.members.lengths
 
@@ -194,55 +176,3 @@ class Choice(Factors):
         if np.isfinite(none):
             cases, scores = np.pad(cases, ((1, 0), (0, 0))), np.append(none, scores)
         return Listing(ids, cases, scores)
-
-
-def _lists(members: "Ragged | np.ndarray | Sequence") -> Ragged:
-    """Return lists of members; refuse what could be read as one list or as many."""
-    if isinstance(members, Ragged):
-        return members
-    if isinstance(members, np.ndarray) and members.ndim != 2:
-        raise ValueError(
-            f"members has shape {members.shape}; give one list a factor: an array with two axes, "
-            "or a list of lists"
-        )
-    if len(members) and all(np.ndim(row) == 0 for row in members):
-        raise ValueError("members is one flat list; give one list a factor, [members] for a single")
-    return Ragged.of(members)
-
-
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
-class ChoiceBlock(Block):
-    """Padded choices; port: members. A padded member is one that cannot be ON."""
-
-    row: Leaf
-
-    def messages(self, potentials: Array, incoming: Messages, temperature: Temperature) -> Messages:
-        """Nothing if the member is ON, the best of the others or none if it is OFF."""
-        (members,) = incoming
-        _, others = leave_one_out(members, temperature)
-        none = jnp.broadcast_to(finite(pick(potentials, self.row)), others.shape)
-        return (-soft_pair(none, others, temperature),)
-
-    def score(self, potentials: Array, states: Messages) -> Array:
-        """0 where one is ON, the potential where none is."""
-        (members,) = states
-        count = jnp.sum(members, -1)
-        none = jnp.broadcast_to(pick(potentials, self.row)[:, 0], count.shape)
-        hard = jnp.where(count == 1, jnp.zeros_like(none), -jnp.inf)
-        return jnp.where(count == 0, none, hard)
-
-    def best(self, potentials: Array, incoming: Messages, temperature: Temperature) -> Array:
-        """The best member, or none."""
-        (members,) = incoming
-        best = soft_maximum(members, -1, temperature)
-        none = jnp.broadcast_to(pick(potentials, self.row)[:, 0], best.shape)
-        return soft_pair(none, best, temperature)
-
-    def take(self, rows: Array) -> tuple["ChoiceBlock", Messages]:
-        """One row of members a factor."""
-        return replace(self, row=rows_of(self.row, rows)), (rows,)
-
-    def best_members(self, beliefs: Messages) -> tuple[Array, ...]:
-        """A list is one group."""
-        return (first_best(beliefs[0]),)

@@ -9,25 +9,21 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from mam.core.memory import TooLarge
 from mam.factors import Ragged
 from mam.factors.network import Tables
 from mam.graph import GraphUnion, Scores
 from mam.infer.condition import Conditioned, condition
+from mam.infer.connected import FactorComponents, number_components
 from mam.infer.network import write_network
-from mam.infer.order import Order, best_order
+from mam.infer.order import EliminationOrder, best_order
 from mam.infer.rounds import NEVER, Round, Rounds, plan_rounds
 from mam.infer.twins import Twins, find_twins
 
 # Entries of the largest table, and of all tables that are kept: 8 MB and 512 MB.
 LARGEST_TABLE = 1 << 20
 _MOST_ENTRIES = 1 << 26
-# Variables of a component that is large, and how many cycles to each of them are many.
-_LARGE = 2000
-_MANY_CYCLES = 0.1
 # Tables beyond this get a second, slower planner.
 _GOOD_ENOUGH = 1 << 12
 
@@ -93,7 +89,7 @@ def split(
     graph = _graph_of(union, whole.tables, len(network.states))
     blocked = np.zeros(int(component.max(initial=-1)) + 1, bool)
     if not thorough:
-        blocked |= _tangled(network.tables, component, len(blocked))
+        blocked |= _wide(network.tables, component, len(blocked))
     for scopes in large:
         own = component[scopes.values]
         blocked[own[own >= 0]] = True
@@ -111,32 +107,19 @@ def split(
     return Split(union, network, component, graph, exact[twins.first], plan, twins, refusal)
 
 
-def _tangled(tables: Sequence[Tables], component: np.ndarray, count: int) -> np.ndarray:
-    """Large components with many cycles: planning them takes long, and mostly in vain."""
+def _wide(tables: Sequence[Tables], component: np.ndarray, count: int) -> np.ndarray:
     variables = np.bincount(component[component >= 0], minlength=count)
-    cycles = 1 - variables
+    factors, edges = np.zeros((2, count), np.int64)
     for some in tables:
         own = np.bincount(component[some.scopes[:, 0]], minlength=count)
-        cycles += (some.scopes.shape[1] - 1) * own
-    return (variables > _LARGE) & (cycles > _MANY_CYCLES * variables)
+        factors, edges = factors + own, edges + some.scopes.shape[1] * own
+    return FactorComponents(component, variables, factors, edges).wide
 
 
 def _stars(scopes: np.ndarray) -> np.ndarray:
     """Pairs that join the variables of each table."""
     first = np.repeat(scopes[:, 0], scopes.shape[1])
     return np.stack([first, scopes.ravel()], 1)
-
-
-def number_components(free: np.ndarray, pairs: Sequence[np.ndarray]) -> np.ndarray:
-    """The component of each free variable, numbered from 0; -1 for the others."""
-    joined = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
-    joined = joined[free[joined].all(1)]
-    size = len(free)
-    matrix = coo_array((np.ones(len(joined), bool), tuple(joined.T)), (size, size))
-    label = connected_components(matrix, directed=False)[1] if size else np.zeros(0, np.int64)
-    found = np.full(size, -1)
-    found[free] = np.unique(label[free], return_inverse=True)[1]
-    return found
 
 
 def _graph_of(union: GraphUnion, tables: Sequence[Tables], size: int) -> np.ndarray:
@@ -192,22 +175,43 @@ def _neighbours(mine: np.ndarray, scopes: Sequence[np.ndarray]) -> dict[int, set
     return near
 
 
-def _replanned(plan: Rounds, orders: list[tuple[np.ndarray, Order, np.ndarray]]) -> Rounds:
-    """Take some components out of a plan and put sequential orders for them in its place."""
+def _replanned(
+    plan: Rounds, orders: list[tuple[np.ndarray, EliminationOrder, np.ndarray]]
+) -> Rounds:
+    """Take some components out of a plan and put orders for them in its place."""
     if not orders:
         return plan
     moved = np.any([mine for mine, _, _ in orders], 0)
     rounds = list(_without(plan, moved).rounds)
     left, entries = plan.left.copy(), plan.entries.copy()
+    together: dict[int, EliminationOrder] = {}
     # Variables that stay are past any last round.
     for _, order, tables in orders:
-        for number, (variable, _) in enumerate(order):
-            left[variable], entries[variable] = len(rounds) + number, tables[number]
-    for number in range(max(len(order) for _, order, _ in orders)):
-        now = [order[number] for _, order, _ in orders if number < len(order)]
+        for step, height, size in zip(order, _heights(order), tables, strict=True):
+            left[step[0]], entries[step[0]] = len(rounds) + height, size
+            together.setdefault(height, []).append(step)
+    for _, now in sorted(together.items()):
         near = [np.array(sorted(others), np.int64) for _, others in now]
         rounds.append(Round(np.array([v for v, _ in now]), Ragged.of(near)))
     return Rounds(tuple(rounds), left, entries)
+
+
+def _heights(order: EliminationOrder) -> list[int]:
+    """The earliest round in which each variable can leave, with the tables of a sequential order.
+
+    It must wait for those that hand a table on to it. Neighbours never leave together: one of
+    them waits for the other.
+
+    >>> _heights([(0, {1}), (2, {1}), (1, {3}), (3, set())])
+    [0, 0, 1, 2]
+    """
+    turn = {variable: number for number, (variable, _) in enumerate(order)}
+    height = [0] * len(order)
+    for number, (_, others) in enumerate(order):
+        if others:
+            heir = min(turn[other] for other in others)
+            height[heir] = max(height[heir], height[number] + 1)
+    return height
 
 
 def _without(plan: Rounds, gone: np.ndarray) -> Rounds:

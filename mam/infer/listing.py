@@ -15,7 +15,7 @@ import numpy as np
 from mam.factors.base import FORBIDDEN
 from mam.factors.ragged import Ragged
 from mam.graph import GraphUnion, Scores
-from mam.infer.components import number_components
+from mam.infer.connected import number_components
 from mam.infer.known import SolvedComponents
 
 WAY = "listing"

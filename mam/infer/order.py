@@ -19,10 +19,12 @@ _GOOD_ENOUGH = 1 << 12
 # Counting the strangers among more neighbours than this takes long; all their pairs are counted.
 _MOST_COUNTED = 64
 
-Order = list[tuple[int, set[int]]]  # each variable, and its neighbours when it leaves
+EliminationOrder = list[tuple[int, set[int]]]  # each variable, and its neighbours when it leaves
 
 
-def best_order(near: dict[int, set[int]], states: np.ndarray, largest: float | int) -> Order:
+def best_order(
+    near: dict[int, set[int]], states: np.ndarray, largest: float | int
+) -> EliminationOrder:
     """Choose an order; refuse with ``TooLarge`` if a table would have more entries than allowed.
 
     >>> ring = {0: {1, 3}, 1: {0, 2}, 2: {1, 3}, 3: {0, 2}}

@@ -10,7 +10,7 @@ import numpy as np
 
 from mam.factors import Ragged
 from mam.graph import FactorGraph, Scores, VariableGroup
-from mam.infer.components import number_components
+from mam.infer.connected import number_components
 from mam.infer.known import SolvedComponents
 
 

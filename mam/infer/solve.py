@@ -21,6 +21,7 @@ from mam.graph import (
 )
 from mam.graph.evidence import Evidence
 from mam.infer.assemble import assembled
+from mam.infer.connected import all_tangled, cycles, forests
 from mam.infer.eliminate import eliminate
 from mam.infer.hard import EASY, by_branch_and_bound, completed, solve_rest
 from mam.infer.listing import list_small
@@ -30,7 +31,7 @@ from mam.infer.problem import graphs_of
 from mam.infer.rest import Rest, leftovers
 from mam.infer.solution import Solution
 from mam.infer.stages import check_order
-from mam.infer.trees import forests, settle_trees, tangled
+from mam.infer.trees import settle_trees
 
 Order = np.ndarray | Sequence | None
 Orders = list[np.ndarray] | None  # one for each graph of a batch
@@ -111,7 +112,7 @@ def _solved(
     union = GraphUnion.of(graphs)
     scores = union_scores(union, evidence)
     worth_a_look = not options.thorough and _edges(graphs) >= _WORTH_A_LOOK
-    if worth_a_look and tangled(union, scores):
+    if worth_a_look and all_tangled(union, scores):
         return messages()
     return _by_components(union, scores, options, orders)
 
@@ -121,7 +122,9 @@ def _messages_alone(graphs: CompiledGraph | tuple[FactorGraph, ...], options: Op
     edges = _edges(graphs)
     if options.method != "auto" or edges > _MOST_EDGES:
         return options.method == "auto"
-    return not options.thorough and edges > _LARGE and _cycles(graphs) > _DENSE * edges
+    return (
+        not options.thorough and edges > _LARGE and cycles(_nodes(graphs), edges) > _DENSE * edges
+    )
 
 
 def _orders(graphs: Sequence[FactorGraph], order: Order, single: bool, options: Options) -> Orders:
@@ -134,11 +137,9 @@ def _orders(graphs: Sequence[FactorGraph], order: Order, single: bool, options: 
     return orders
 
 
-def _cycles(graphs: CompiledGraph | tuple[FactorGraph, ...]) -> int:
-    """How many edges close a cycle, at least."""
+def _nodes(graphs: CompiledGraph | tuple[FactorGraph, ...]) -> int:
     each = graphs.graphs if isinstance(graphs, CompiledGraph) else graphs
-    nodes = sum(len(one.states) + sum(len(some) for _, some in one.factors) for one in each)
-    return _edges(graphs) - nodes
+    return sum(len(one.states) + sum(len(some) for _, some in one.factors) for one in each)
 
 
 def _edges(graphs: CompiledGraph | tuple[FactorGraph, ...]) -> int:
@@ -227,7 +228,7 @@ def _compiled(
     known, scores = settle_trees(compiled, evidence, options)
     if not known.solved.any():
         messages = partial(max_product, compiled, evidence, options, orders)
-        if not options.thorough and tangled(known.union, scores):
+        if not options.thorough and all_tangled(known.union, scores):
             return messages()
         return _by_components(known.union, scores, options, orders, messages)
     rest = _ordered(leftovers(known, scores, whole=True), orders)

@@ -19,7 +19,7 @@ from mam.infer.messages import BeliefPropagation
 from mam.infer.passing import Store
 from mam.infer.stages import Pass, Stages
 
-State = tuple[Store, Store]  # messages, and the beliefs that they give
+SweepState = tuple[Store, Store]  # messages, and the beliefs that they give
 
 
 class _Sent(NamedTuple):
@@ -54,40 +54,42 @@ class Sweeps:
         """The number of graphs in the batch."""
         return self.wiring.instances
 
-    def init(self, messages: Store) -> State:
+    def init(self, messages: Store) -> SweepState:
         """Return the state that given messages make."""
         return messages, passing.beliefs(self.wiring, self.evidence, messages)
 
-    def quiet(self) -> State:
+    def quiet(self) -> SweepState:
         """Return messages that say nothing, and the evidence."""
         sizes = zip(self.wiring.store_sizes, self.evidence, strict=True)
         return tuple(jnp.zeros((n, *e.shape[1:]), e.dtype) for n, e in sizes), self.evidence
 
     def step(
-        self, state: State, active: Bool[Array, " instances"], iteration: Array
-    ) -> tuple[State, Bool[Array, " instances"]]:
+        self, state: SweepState, active: Bool[Array, " instances"], iteration: Array
+    ) -> tuple[SweepState, Bool[Array, " instances"]]:
         """Sweep forth and back; tell which instances still move."""
         after = self.there_and_back(state, active)
         return after, passing.moving(self.wiring, state[0], after[0], self.tolerance)
 
-    def there_and_back(self, state: State, active: Bool[Array, " instances"]) -> State:
+    def there_and_back(self, state: SweepState, active: Bool[Array, " instances"]) -> SweepState:
         """Sweep forth and back."""
         state = self._renewed(state)
         for way in self.stages.iteration:
             state = self._swept(state, way, active)
         return state
 
-    def finish(self, state: State, decide: bool) -> State:
+    def finish(self, state: SweepState, decide: bool) -> SweepState:
         """Sweep forth a last time; ``decide``: a variable takes its best state before it sends."""
         everyone = jnp.ones(self.instances, bool)
         way = self.stages.deciding if decide else self.stages.last
         return self._swept(self._renewed(state), way, everyone, decide)
 
-    def _renewed(self, state: State) -> State:
+    def _renewed(self, state: SweepState) -> SweepState:
         return self.init(state[0]) if self.fresh else state
 
-    def _swept(self, state: State, way: Pass, active: Array, decide: bool = False) -> State:
-        def stage(at: Array, state: State) -> State:
+    def _swept(
+        self, state: SweepState, way: Pass, active: Array, decide: bool = False
+    ) -> SweepState:
+        def stage(at: Array, state: SweepState) -> SweepState:
             for block in range(len(self.wiring.blocks)):
                 state = self._sent(state, block, way, at, active, decide)
             return state
@@ -95,8 +97,8 @@ class Sweeps:
         return jax.lax.fori_loop(0, way.count, stage, state)
 
     def _sent(
-        self, state: State, b: int, way: Pass, at: Array, active: Array, decide: bool
-    ) -> State:
+        self, state: SweepState, b: int, way: Pass, at: Array, active: Array, decide: bool
+    ) -> SweepState:
         """Let one factor of each instance send, if it has one in this block now."""
         wiring = self.wiring
         rows = jnp.asarray(way.row[b])[at]
@@ -175,7 +177,7 @@ class Sweeps:
         variable = jnp.where(targets, sent.variable, size)
         return sent._replace(variable=variable, place=jnp.where(targets, sent.place, store))
 
-    def _told(self, state: State, b: int, p: int, sent: _Sent, decided: Array | bool) -> Array:
+    def _told(self, state: SweepState, b: int, p: int, sent: _Sent, decided: Array | bool) -> Array:
         """What the variables of a port tell: their belief without what they were told here."""
         kind = self.wiring.ports[b][p].kind
         messages, beliefs = state[0][kind], state[1][kind]

@@ -17,13 +17,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from mam.factors.limits import largest_finite
 from mam.graph import CompiledGraph, GraphUnion, Scores
 from mam.graph.evidence import Evidence
 from mam.graph.wiring import PortWiring, Wiring
+from mam.infer.connected import factor_components
 from mam.infer.known import SolvedComponents
 from mam.infer.loop import run
 from mam.infer.messages import BeliefPropagation
@@ -35,9 +34,6 @@ WAY = "messages"
 # Deeper trees are left to elimination, which needs few rounds for them.
 _MOST_ITERATIONS = 60
 _STRIDE = 4  # iterations between two looks whether messages still move
-# Edges of a component that is large, and how many cycles to each of them are many.
-_MANY_EDGES = 1 << 13
-_MANY_CYCLES = 0.1
 # Rounding errors that add up in a belief, of the largest that counts as precise.
 _ROUNDINGS = 100
 
@@ -47,7 +43,8 @@ def settle_trees(
 ) -> tuple[SolvedComponents, tuple[Scores, ...]]:
     """Solve the trees among the components of compiled graphs; also return the evidence of all."""
     union = compiled.union
-    component, tree = _components(union)
+    components = factor_components(union)
+    component, tree = components.component, components.cycles == 0
     problem = Problem.of(compiled, evidence, options.dtype)
     if not tree.any():
         return _nothing_known(union), compiled.unpacked(problem.scores)
@@ -100,48 +97,6 @@ def _settle(
     nothing = tuple(jnp.zeros(n if s == 2 else (n, s), dtype) for n, s in shapes)
     messages, info = run(solver, nothing, _MOST_ITERATIONS // _STRIDE)
     return solver.beliefs(messages), info.converged
-
-
-def forests(union: GraphUnion) -> np.ndarray:
-    """Which graphs of a union have no cycle."""
-    component, tree = _components(union)
-    return np.bincount(union.instance[~tree[component]], minlength=len(union.graphs)) == 0
-
-
-def tangled(union: GraphUnion, scores: Sequence[Scores]) -> bool:
-    """Whether all that evidence leaves undecided is in large components with many cycles."""
-    free = np.ones(len(union.states), bool)
-    for some in scores:
-        free[some.variables[np.isneginf(some.values).any(1) & (some.values.shape[1] == 2)]] = False
-    label, variable = _labels(union, free)
-    edges = np.bincount(label[variable], minlength=int(label.max(initial=-1)) + 1)
-    cycles = 1 + edges - np.bincount(label)
-    open_ = label[: len(free)][free]
-    easy = (edges < _MANY_EDGES) | (cycles < _MANY_CYCLES * edges)
-    return bool(len(open_)) and not easy[open_].any()
-
-
-def _components(union: GraphUnion) -> tuple[np.ndarray, np.ndarray]:
-    """The component of each variable, and which components have no cycle."""
-    label, variable = _labels(union)
-    # A tree has one edge less than it has nodes.
-    edges = np.bincount(label[variable], minlength=int(label.max(initial=-1)) + 1)
-    return label[: len(union.states)], edges < np.bincount(label)
-
-
-def _labels(union: GraphUnion, free: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The component of each variable and factor, and the variable of each (free) edge."""
-    variables = len(union.states)
-    ends, first = [np.zeros((2, 0), np.int64)], variables
-    for group in union.sets:
-        scopes = group.factors.scopes()
-        ends.append(np.stack([scopes.values, first + scopes.row_of_value]))
-        first += len(scopes)
-    variable, factor = np.concatenate(ends, 1)
-    if free is not None:
-        variable, factor = variable[free[variable]], factor[free[variable]]
-    matrix = coo_array((np.ones(len(factor), bool), (variable, factor)), (first, first))
-    return connected_components(matrix, directed=False)[1], variable
 
 
 def _watching(compiled: CompiledGraph, wanted: np.ndarray) -> Wiring:

@@ -51,7 +51,7 @@ class MarkovAttentionModel:
 
         ``values`` are states to show, such as ``solution.values``: what is OFF is drawn pale.
         """
-        from mam.models.draw import draw_factor_graph
+        from mam.show.factor_graph import draw_factor_graph
 
         flags = self.attention.flags(len(self.graph.states))
         return draw_factor_graph(self.graph, flags, axes, values)

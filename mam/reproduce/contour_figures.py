@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mam.data import PathfinderRow
-from mam.reproduce.study import ShownRow
+from mam.reproduce.answers import ShownRow
 from mam.show.continuation import continuation_field, field_svg, follower_sheet, followers
 from mam.show.curves import Tag, overlay
 from mam.show.page import figure, figures, picture

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mam.core.progress import Advance
 from mam.data import AnyRow, Recipe, StoreConfig, count_rows, select_rows, write_dataset
-from mam.data.scenes import scenes_in
+from mam.data.read.scenes import scenes_in
 from mam.reproduce.steps import Step, StepFolder
-from mam.tasks.report import Advance
 
 _CHUNK = 256  # rows in memory at a time, where one pass over them is enough
 

@@ -6,9 +6,8 @@ import numpy as np
 
 from mam.data import CabcRow
 from mam.data.raster import disc
-from mam.reproduce.study import ShownRow
-from mam.show.elastic import graph_svg
-from mam.show.graphs import draw_matches
+from mam.reproduce.answers import ShownRow
+from mam.show.elastic import draw_matches, graph_svg
 from mam.show.page import figure, figures, paragraph, picture
 from mam.show.parts import part_sheet
 from mam.show.sheet import as_rgb

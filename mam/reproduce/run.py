@@ -3,21 +3,22 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from mam.core.progress import Tell
 from mam.core.whole import write_whole
 from mam.data.outputs import check_outputs
-from mam.reproduce.cabc import CabcStudy
-from mam.reproduce.experiment import NONE, Experiment
-from mam.reproduce.objects import ObjectsStudy
-from mam.reproduce.pathfinder import PathfinderStudy
+from mam.reproduce.cabc import CABC
+from mam.reproduce.challenge_page import challenge
+from mam.reproduce.experiment import NONE, Experiment, Prepared, changed
+from mam.reproduce.objects import OBJECTS
+from mam.reproduce.pathfinder import PATHFINDER
 from mam.reproduce.steps import Step, StepFolder
 
-STUDIES: dict[str, type[Experiment]] = {
-    "pathfinder": PathfinderStudy,
-    "cabc": CabcStudy,
-    "objects": ObjectsStudy,
+EXPERIMENTS: Mapping[str, Experiment] = {
+    "pathfinder": challenge(PATHFINDER),
+    "cabc": challenge(CABC),
+    "objects": OBJECTS,
 }
 
-Tell = Callable[[str, float], None]  # what is being done, and which share of all is done
 Notice = Callable[[str], None]  # something that a user should know, in a sentence
 
 
@@ -27,8 +28,11 @@ def prepare(
     out: Path,
     data: Path | None = None,
     changes: Mapping[str, int] = NONE,
-) -> Experiment:
-    """Open the folder of an experiment; what cannot work is refused here, before any work."""
+) -> Prepared:
+    """Open the folder of an experiment; what cannot work is refused here, before any work.
+
+    ``changes`` are other numbers than the scale's.
+    """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out}: is a file; --out is a folder")
     if not out.absolute().parent.is_dir():
@@ -36,7 +40,9 @@ def prepare(
     if data is not None and not data.is_dir():
         raise FileNotFoundError(f"{data}: no such folder of data sets")
     folder = out / name
-    study = STUDIES[name].at(scale, folder, data, changes)
+    experiment = EXPERIMENTS[name]
+    size, words = changed(experiment.scales[scale], scale, changes)
+    study = experiment.prepared(StepFolder(folder), size, words, data)
     folder.mkdir(parents=True, exist_ok=True)
     given = [] if data is None else data.glob("*.parquet")
     check_outputs([_page_of(folder), folder / "step.json"], given)
@@ -76,12 +82,12 @@ def run_steps(
 
 
 def reproduce(
-    study: Experiment,
+    study: Prepared,
     tell: Tell = lambda title, share: None,
     notice: Notice = lambda text: None,
 ) -> Path:
     """Do an experiment, and return its page."""
-    run_steps(study.store, study.steps(), tell, notice)
+    run_steps(study.store, study.steps, tell, notice)
     path = _page_of(study.store.folder)
     write_whole(path, study.page().encode())
     return path

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mam import __version__
+from mam.core.progress import Advance
 from mam.core.whole import write_whole
-from mam.tasks.report import Advance
 
 Work = Callable[[Path, Advance], Any]  # given its file and told-how-many-rows; returns JSON
 
@@ -107,6 +107,10 @@ class StepFolder:
         write_whole(self._record_path(step), json.dumps(about, allow_nan=False).encode())
         return Record(result, round(seconds, 3))
 
+    def seconds(self, steps: Sequence[Step]) -> float:
+        """The time that finished steps took when they were done."""
+        return sum(found.seconds for step in steps if (found := self.record(step)))
+
     def _record_path(self, step: Step) -> Path:
         return self.folder / f"{step.stem}.json"
 
@@ -123,3 +127,8 @@ def _parsed(text: bytes) -> Record | None:
 def distinct(steps: Sequence[Step]) -> list[Step]:
     """Each step once: two figures may rest on the same one."""
     return list({step.stem: step for step in steps}.values())
+
+
+def with_needs(step: Step) -> list[Step]:
+    """The step after all that it builds on."""
+    return [*(one for need in step.needs for one in with_needs(need)), step]

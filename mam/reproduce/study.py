@@ -1,21 +1,23 @@
-"""What the challenges have in common: learn on some levels, test on all, learn from few images."""
+"""What a challenge takes: learn on some levels, test on all, learn from few images."""
 
-from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from mam.data import AnyRow, recipe
+from mam.core.progress import Advance
+from mam.data import recipe
+from mam.reproduce.answers import ShownRow, some_rows
 from mam.reproduce.data_sets import DataSet, generated_set, given_set
-from mam.reproduce.experiment import Experiment, with_needs
-from mam.reproduce.steps import Step, StepFolder, Work, distinct
+from mam.reproduce.plan import Challenge, ChartLine, Measured, Sample, Scale, Study
+from mam.reproduce.steps import Step, StepFolder, distinct, with_needs
 from mam.show.page import figure, figures, paragraph, picture
 from mam.show.sheet import row_panels
-from mam.tasks.report import Advance
+from mam.tasks.report import Report
+from mam.vision.parts.learning import PartLearner
+from mam.vision.parts.training import binary_images
 
 _SEEDS = {"train": 101, "test": 102}  # of generated sets: no row is in both
 _FILES = (
@@ -24,214 +26,168 @@ _FILES = (
 )
 
 
-@dataclass(frozen=True)
-class Scale:
-    """How large an experiment is."""
+def open_study(
+    plan: Challenge, store: StepFolder, size: Scale, name: str, data: Path | None = None
+) -> Study:
+    """A challenge of a given size, on generated or given data."""
+    most = size.runs * max(size.counts, default=0)
+    curves = {line.learn for line in plan.lines}
 
-    train: int  # images learned from, for the table
-    test: int  # images of every level tested on
-    counts: tuple[int, ...]  # images learned from, for the curves
-    runs: int = 3  # of every point of a curve, each from images of its own
-    parts: int = 10  # images that parts are learned from; 0: none are learned
-    pictures: int = 3  # right answers shown of a level, and as many wrong ones
+    def found(level: str, use: str, count: int) -> DataSet:
+        if data is not None:
+            return given_set(data / f"{level}-{use}.parquet", _FILES)
+        made = recipe(plan.kind, level, _SEEDS[use])
+        return generated_set(store, f"{plan.kind} {level} {use}", made, count)
 
-
-class ChartLine(NamedTuple):
-    """A curve of the sample-efficiency chart."""
-
-    learn: str  # the level learned on
-    test: str
-    method: str = ""  # other than the experiment's own
-
-
-class PaperPoints(NamedTuple):
-    """Points of the chart that the paper gives in numbers."""
-
-    name: str
-    images: tuple[int, ...]
-    accuracy: tuple[float, ...]  # per cent
-    line: int | None = None  # number of the line they belong beside
+    train = {
+        level: found(level, "train", max(size.train, size.parts, most if level in curves else 0))
+        for level in plan.learn_on
+    }
+    test = {level: found(level, "test", size.test) for level in plan.test_on}
+    return Study(plan, store, size, name, train, test, plan.equip())
 
 
-class ShownRow(NamedTuple):
-    """A row whose answer is drawn."""
-
-    number: int
-    row: AnyRow
-    verdict: str  # for the figure's caption
+def learned_from(study: Study, level: str) -> int:
+    """The images learned from for the table; a smaller file is used whole."""
+    return min(study.scale.train, study.train[level].rows)
 
 
-@dataclass(frozen=True)
-class Published:
-    """The paper's figures, per cent."""
-
-    rival: str  # name of the neural network
-    rival_images: int
-    images: int  # that its model was learned from
-    ours: Mapping[str, tuple[float, ...]]  # its model: level learned on -> levels tested on
-    rivals: Mapping[str, tuple[float, ...]]
-    known: tuple[PaperPoints, ...]
+def tested_on(study: Study, level: str) -> int:
+    """The images of a level tested on."""
+    return min(study.scale.test, study.test[level].rows)
 
 
-@dataclass(frozen=True, eq=False)
-class Study(Experiment):
-    """An experiment with levels: which steps it takes, and what they gave."""
+def model_step(study: Study, row: Measured) -> Step:
+    """The step that learns the model of a row of the table."""
+    sample = Sample(row.learn, learned_from(study, row.learn))
+    return study.plan.methods[row.method].learn(study, sample)
 
-    scale: Scale
-    scale_name: str
-    train: Mapping[str, DataSet]
-    test: Mapping[str, DataSet]
 
-    kind: ClassVar[str]
-    title: ClassVar[str]
-    about: ClassVar[str]
-    learn_on: ClassVar[tuple[str, ...]]
-    test_on: ClassVar[tuple[str, ...]]
-    decoded: ClassVar[tuple[str, ...]]  # levels whose answers are drawn
-    lines: ClassVar[tuple[ChartLine, ...]]
-    scales: ClassVar[Mapping[str, Scale]]
-    published: ClassVar[Published]
+def row_step(study: Study, row: Measured, level: str) -> Step:
+    """The evaluation of a row of the table on a level."""
+    return study.plan.methods[row.method].evaluate(study, model_step(study, row), level)
 
-    @classmethod
-    def prepared(cls, store: StepFolder, size: Scale, name: str, data: Path | None) -> "Study":
-        """The experiment of a given size, with its data sets."""
-        most = size.runs * max(size.counts, default=0)
-        curves = {line.learn for line in cls.lines}
 
-        def found(level: str, use: str, count: int) -> DataSet:
-            if data is not None:
-                return given_set(data / f"{level}-{use}.parquet", _FILES)
-            made = recipe(cls.kind, level, _SEEDS[use])
-            return generated_set(store, f"{cls.kind} {level} {use}", made, count)
+def table_steps(study: Study) -> dict[tuple[Measured, str], Step]:
+    """The evaluations of the table, by row and level tested on."""
+    # The hardest first: array sizes only grow, and each size is compiled anew.
+    return {
+        (row, level): row_step(study, row, level)
+        for row in reversed(study.plan.measured)
+        for level in reversed(study.plan.test_on)
+    }
 
-        train = {
-            level: found(
-                level, "train", max(size.train, size.parts, most if level in curves else 0)
-            )
-            for level in cls.learn_on
-        }
-        test = {level: found(level, "test", size.test) for level in cls.test_on}
-        return cls(store, size, name, train, test)
 
-    @abstractmethod
-    def learn(self, level: str, count: int, run: int, method: str = "") -> Step:
-        """The step that learns a model from ``count`` images of a level."""
+def curve_steps(study: Study, line: ChartLine) -> dict[int, list[Step]]:
+    """The evaluations of a curve: images learned from -> a step for each run."""
+    method = study.plan.methods[line.method]
+    return {
+        count: [
+            method.evaluate(study, method.learn(study, Sample(line.learn, count, run)), line.test)
+            for run in range(study.scale.runs)
+        ]
+        for count in study.scale.counts
+        if count <= study.train[line.learn].rows
+    }
 
-    @abstractmethod
-    def evaluate(self, model: Step, level: str) -> Step:
-        """The step that tests a model on a level; its result is a report."""
 
-    @abstractmethod
-    def drawings(self) -> Mapping[str, Step]:
-        """The steps that draw, by the heading of their section; results are HTML."""
+def study_steps(study: Study) -> list[Step]:
+    """All steps, each after those it builds on."""
+    sets = [one.step for one in [*study.train.values(), *study.test.values()]]
+    ends = list(table_steps(study).values())
+    for line in study.plan.lines:
+        ends += [step for several in curve_steps(study, line).values() for step in several]
+    ends += [images_step(study), *study.plan.drawings(study).values()]
+    return distinct([*filter(None, sets), *(one for end in ends for one in with_needs(end))])
 
-    @abstractmethod
-    def notes(self) -> Mapping[str, str]:
-        """Settings worth a line on the page."""
 
-    def model(self, level: str) -> Step:
-        """The step that learns the model of the table."""
-        return self.learn(level, self.learned_from(level), 0)
+def evaluation(
+    study: Study, model: Step, level: str, cost: float, measure: Callable[[int, Advance], Report]
+) -> Step:
+    """The step that tests a model on a level, ``cost`` seconds an image.
 
-    def learned_from(self, level: str) -> int:
-        """The images learned from for the table; a smaller file is used whole."""
-        return min(self.scale.train, self.train[level].rows)
+    ``measure`` is given the number of images.
+    """
+    data, count = study.test[level], tested_on(study, level)
 
-    def tested_on(self, level: str) -> int:
-        """The images of a level tested on."""
-        return min(self.scale.test, self.test[level].rows)
+    def work(path: Path, advance: Advance) -> Any:
+        return json.loads(measure(count, advance).as_json())
 
-    @cached_property
-    def table(self) -> dict[tuple[str, str], Step]:
-        """The evaluations of the table: (level learned on, level tested on)."""
-        # The hardest first: array sizes only grow, and each size is compiled anew.
-        return {
-            (level, tested): self.evaluate(self.model(level), tested)
-            for level in reversed(self.learn_on)
-            for tested in reversed(self.test_on)
-        }
+    settings = {"model": model.settings, "images": count, "data": data.settings}
+    return Step(f"{model.name}, test {level}", settings, work, count, cost, needs=(model,))
 
-    def curve(self, line: ChartLine) -> dict[int, list[Step]]:
-        """The evaluations of a curve: images learned from -> a step for each run."""
-        source = self.train[line.learn]
-        return {
-            count: [
-                self.evaluate(self.learn(line.learn, count, run, line.method), line.test)
-                for run in range(self.scale.runs)
-            ]
-            for count in self.scale.counts
-            if count <= source.rows
-        }
 
-    def steps(self) -> list[Step]:
-        """All steps, each after those it builds on."""
-        sets = [one.step for one in [*self.train.values(), *self.test.values()]]
-        ends = list(self.table.values())
-        for line in self.lines:
-            ends += [step for several in self.curve(line).values() for step in several]
-        ends += [self.images_step(), *self.drawings().values()]
-        return distinct([*filter(None, sets), *(one for end in ends for one in with_needs(end))])
+def parts_step(
+    study: Study, name: str, learner: Callable[[], PartLearner], cost: float
+) -> Step | None:
+    """The step that learns parts, ``cost`` seconds an image; None: this scale learns none."""
+    data = study.train["hard"]
+    count = min(study.scale.parts, data.rows)
+    if not count:
+        return None
 
-    def images_step(self) -> Step:
-        """The step that draws an image of every level."""
+    def work(path: Path, advance: Advance) -> Any:
+        rows = data.read(data.block(count, 0))
+        masks = [mask for row in rows for mask in binary_images(row, str(data.path))]
+        learned = learner().fit(masks[:count])
+        learned.parts_.save(path)
+        return {"usage": learned.usage_.tolist()}
 
-        def work(path: Path, advance: Advance) -> str:
-            shown = []
-            for level, data in self.test.items():
-                [row] = data.read([0])
-                caption, panels = row_panels(row)
-                shown += [figure(picture(one, level), f"{level}: {caption}") for one in panels]
-            return figures(shown)
+    settings = {name: count, "data": data.settings}
+    return Step(name, settings, work, count, cost, ".safetensors")
 
-        settings = {"images": [data.settings for data in self.test.values()]}
-        return Step(f"pictures of {self.kind}", settings, work)
 
-    def answers_step(self, work: Work) -> Step:
-        """The step that draws answers of the model learned on hard images."""
-        needs = tuple(self.table["hard", level] for level in self.decoded)
-        settings = {
-            "tests": [step.settings for step in needs],
-            "pictures": self.scale.pictures,
-        }
-        return Step("pictures of answers", settings, work, needs=needs)
+def images_step(study: Study) -> Step:
+    """The step that draws an image of every level."""
 
-    def draw_answers(self, draw: Callable[[list[ShownRow]], str]) -> str:
-        """Draw some right and some wrong answers of every level."""
+    def work(path: Path, advance: Advance) -> str:
+        shown = []
+        for level, data in study.test.items():
+            [row] = data.read([0])
+            caption, panels = row_panels(row)
+            shown += [figure(picture(one, level), f"{level}: {caption}") for one in panels]
+        return figures(shown)
+
+    settings = {"images": [data.settings for data in study.test.values()]}
+    return Step(f"pictures of {study.plan.kind}", settings, work)
+
+
+def answers_step(study: Study, row: Measured, draw: Callable[[list[ShownRow]], str]) -> Step:
+    """The step that draws some right and some wrong answers of a row, of every level."""
+    tests = {level: row_step(study, row, level) for level in study.plan.decoded}
+
+    def work(path: Path, advance: Advance) -> str:
         html = []
-        for level in self.decoded:
-            report = self.store.result(self.table["hard", level])
-            right, wrong = some_rows(report, self.scale.pictures)
-            rows = self.test[level].read(right + wrong)
+        for level, step in tests.items():
+            report = study.store.result(step)
+            right, wrong = some_rows(report, study.scale.pictures)
+            rows = study.test[level].read(right + wrong)
             shown = [
-                ShownRow(number, row, "good: Right:" if number in right else "bad: Wrong:")
-                for number, row in zip(right + wrong, rows, strict=True)
+                ShownRow(number, one, "good: Right:" if number in right else "bad: Wrong:")
+                for number, one in zip(right + wrong, rows, strict=True)
             ]
             said = f"{len(report['errors'])} of {report['n']} answers are wrong."
-            html.append(paragraph(f"Learned on hard, tested on {level}: {said}") + draw(shown))
+            html.append(paragraph(f"Learned on {row.learn}, tested on {level}: {said}"))
+            html.append(draw(shown))
         return "".join(html)
 
-    def right(self, step: Step) -> float:
-        """Per cent of the rows that an evaluation answered right."""
-        return 100 * self.store.result(step)["accuracy"]
-
-    def points(self, line: ChartLine) -> list[tuple[int, float, float]]:
-        """A curve as images learned from, mean accuracy and its standard deviation, per cent."""
-        found = []
-        for count, steps in self.curve(line).items():
-            right = np.array([self.right(step) for step in steps])
-            spread = float(right.std(ddof=1)) if len(right) > 1 else 0.0
-            found.append((count, float(right.mean()), spread))
-        return found
+    settings = {
+        "tests": [step.settings for step in tests.values()],
+        "pictures": study.scale.pictures,
+    }
+    return Step("pictures of answers", settings, work, needs=tuple(tests.values()))
 
 
-def some_rows(report: Mapping[str, Any], count: int) -> tuple[list[int], list[int]]:
-    """The first rows that a report calls right, and the first it calls wrong.
+def right(study: Study, step: Step) -> float:
+    """Per cent of the rows that an evaluation answered right."""
+    return 100 * study.store.result(step)["accuracy"]
 
-    >>> some_rows({"n": 3, "errors": [1], "skipped": {"0": "no marker"}}, 2)
-    ([2, 3], [1])
-    """
-    skipped = {int(row) for row in report["skipped"]}
-    wrong = set(report["errors"])
-    rows = [row for row in range(report["n"] + len(skipped)) if row not in skipped]
-    right = [row for row in rows if row not in wrong]
-    return right[:count], sorted(wrong)[:count]
+
+def points(study: Study, line: ChartLine) -> list[tuple[int, float, float]]:
+    """A curve as images learned from, mean accuracy and its standard deviation, per cent."""
+    found = []
+    for count, steps in curve_steps(study, line).items():
+        each = np.array([right(study, step) for step in steps])
+        spread = float(each.std(ddof=1)) if len(each) > 1 else 0.0
+        found.append((count, float(each.mean()), spread))
+    return found

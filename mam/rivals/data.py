@@ -16,7 +16,7 @@ from jaxtyping import Float32, Int, UInt8
 from PIL import Image
 
 from mam.data.images import decode, grey
-from mam.data.labelled import LabelledPictures
+from mam.data.read.labelled import LabelledPictures
 
 
 class Batch(NamedTuple):

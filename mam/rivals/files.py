@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Float32
 
 from mam.core.model_files import ModelFile, load_model, save_model
-from mam.rivals.networks import Network, network_of
+from mam.rivals.networks import RivalNetwork, network_of
 from mam.rivals.settings import Settings
-from mam.rivals.train import State, start
+from mam.rivals.train import TrainState, start
 from mam.rivals.trees import filled, named_arrays
 
 KIND = "rival"
@@ -23,7 +23,7 @@ CHECKPOINT = "rival-checkpoint"
 class Stored:
     """A network with its moments, as a file holds them."""
 
-    network: Network
+    network: RivalNetwork
     moments: dict[str, Any]
     config: Mapping[str, Any]  # network, task, side
     provenance: Mapping[str, Any]
@@ -33,7 +33,7 @@ class Stored:
 class Checkpoint:
     """Where a run stands."""
 
-    state: State
+    state: TrainState
     step: int  # batches learned from; the next one's pictures follow from it and the seed
     seconds: float  # spent so far
     losses: Float32[np.ndarray, "blocks"]  # mean loss of each block of steps
@@ -72,7 +72,7 @@ def load_checkpoint(path: Path, settings: Settings) -> Checkpoint:
     file = load_model(path, CHECKPOINT)
     settings.refuse_others(file.config, str(path))
     shape = eqx.filter_eval_shape(start, settings)
-    state = State(
+    state = TrainState(
         filled(shape.network, file.arrays, "network", str(path)),
         filled(shape.optimiser, file.arrays, "optimiser", str(path)),
     )

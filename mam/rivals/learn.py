@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mam.data.labelled import LabelledPictures
-from mam.data.lock import locked_file
+from mam.data.read.labelled import LabelledPictures
+from mam.data.store.lock import locked_file
 from mam.rivals.data import coming
 from mam.rivals.files import (
     Checkpoint,

@@ -9,8 +9,8 @@ from mam.rivals.convnext import ConvNext
 from mam.rivals.hcnn import Hcnn
 from mam.rivals.tdhcnn import TdHcnn
 
-Network = Hcnn | TdHcnn | ConvNext
-NETWORKS: Mapping[str, type[Network]] = {
+RivalNetwork = Hcnn | TdHcnn | ConvNext
+NETWORKS: Mapping[str, type[RivalNetwork]] = {
     "h-cnn": Hcnn,
     "td-h-cnn": TdHcnn,
     "convnext": ConvNext,
@@ -20,7 +20,7 @@ NETWORKS: Mapping[str, type[Network]] = {
 _MULTIPLE = 16  # of which the side of images is one: the networks halve them up to four times
 
 
-def network_of(name: str, seed: int, side: int) -> Network:
+def network_of(name: str, seed: int, side: int) -> RivalNetwork:
     """A random network of a kind, for images of a side."""
     if name not in NETWORKS:
         raise ValueError(f"{name}: no such rival; known are {', '.join(NETWORKS)}")
@@ -29,16 +29,16 @@ def network_of(name: str, seed: int, side: int) -> Network:
     return NETWORKS[name].of(jax.random.key(seed))
 
 
-def parameter_count(network: Network) -> int:
+def parameter_count(network: RivalNetwork) -> int:
     """All numbers that are learned."""
     return sum(array.size for array in _arrays(network))
 
 
-def kernel_weights(network: Network) -> int:
+def kernel_weights(network: RivalNetwork) -> int:
     """The weights of convolutions: without biases, norms and numbers of single channels."""
     return sum(array.size for array in _arrays(network) if array.ndim == 4)
 
 
-def _arrays(network: Network) -> list[Any]:
+def _arrays(network: RivalNetwork) -> list[Any]:
     """Arrays, or only their shapes."""
     return [leaf for leaf in jax.tree.leaves(network) if hasattr(leaf, "ndim")]

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 
 from mam.rivals.files import load_rival
-from mam.rivals.networks import Network, parameter_count
+from mam.rivals.networks import RivalNetwork, parameter_count
 from mam.rivals.train import answer
 
 BATCH = 128  # images answered at a time, at most
@@ -19,7 +19,7 @@ BATCH = 128  # images answered at a time, at most
 class Rival:
     """A network with what its file says of it."""
 
-    network: Network
+    network: RivalNetwork
     moments: dict[str, Any]
     kind: str
     task: str

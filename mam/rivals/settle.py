@@ -10,9 +10,9 @@ from typing import Any
 
 import jax
 
-from mam.data.labelled import LabelledPictures
+from mam.data.read.labelled import LabelledPictures
 from mam.rivals.data import coming, steps_in
-from mam.rivals.networks import Network
+from mam.rivals.networks import RivalNetwork
 from mam.rivals.norm import Moments, pooled
 from mam.rivals.settings import Settings
 from mam.rivals.train import batch_moments
@@ -21,7 +21,7 @@ _BATCHES = 32  # at most; two already come close
 
 
 def settled(
-    network: Network, pictures: LabelledPictures, settings: Settings, workers: int
+    network: RivalNetwork, pictures: LabelledPictures, settings: Settings, workers: int
 ) -> dict[str, Any]:
     """The moments of a network on the first batches that it learned from."""
     if not network.moments():

@@ -7,8 +7,8 @@ from jaxtyping import Bool, Shaped, UInt8
 from PIL import Image, ImageDraw
 
 from mam.data.images import grey
-from mam.data.published import PublishedPathfinderRow
-from mam.data.readers import AnyRow
+from mam.data.read.published import PublishedPathfinderRow
+from mam.data.read.readers import AnyRow
 from mam.data.schema import CabcRow, CurvesRow, ObjectRow, PathfinderRow
 
 Picture = UInt8[np.ndarray, "_ _ 3"]

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, NamedTuple
 
-from mam.tasks.report import Advance, Report
+from mam.core.progress import Advance
+from mam.tasks.report import Report
 
 
 class Answered(NamedTuple):

@@ -19,9 +19,10 @@ from skimage import measure
 from skimage.morphology import convex_hull_image
 
 from mam.core.devices import batch_size, batches_at_once
+from mam.core.progress import Advance
 from mam.data import CabcRow, find_rings
 from mam.tasks.accuracy import Answered, measure_accuracy
-from mam.tasks.report import Advance, Report
+from mam.tasks.report import Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.finder import Match, ObjectFinder

@@ -18,9 +18,9 @@ from enum import StrEnum
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from mam.core.progress import Advance
 from mam.data import CabcRow
 from mam.tasks.cabc import CabcAnswer, letter_masks, predict, read_image
-from mam.tasks.report import Advance
 from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_forward import part_scores

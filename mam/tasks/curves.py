@@ -7,9 +7,10 @@ import numpy as np
 from jaxtyping import Bool, Shaped
 from scipy.optimize import linear_sum_assignment
 
+from mam.core.progress import Advance
 from mam.data import CurvesRow
-from mam.data.curves import LEVELS, make_courses
-from mam.tasks.report import Advance, Report
+from mam.data.generate.curves import LEVELS, make_courses
+from mam.tasks.report import Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.curves.strands.curve_grouper import CurveGrouper
 

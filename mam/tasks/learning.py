@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
+from mam.core.progress import Advance
 from mam.data import AnyRow, CabcRow
 from mam.tasks import cabc
-from mam.tasks.report import Advance
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_learning import learn_bank
 

@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, UInt8
 
+from mam.core.progress import Advance
 from mam.data import AnyRow, PathfinderRow
-from mam.data.markers import find_discs
-from mam.data.published import PublishedPathfinderRow
+from mam.data.read.markers import find_discs
+from mam.data.read.published import PublishedPathfinderRow
 from mam.tasks.accuracy import Answered, measure_accuracy
-from mam.tasks.report import Advance, Report
+from mam.tasks.report import Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.curves.answer import Same
 from mam.vision.curves.strokes.contour_answer import Grouping
@@ -41,7 +42,7 @@ def contours_of(row: PathfinderRow) -> list[Float[np.ndarray, "strokes 2"]]:
     ]
 
 
-Row = PathfinderRow | PublishedPathfinderRow  # the second has no contours and no clean image
+MarkedRow = PathfinderRow | PublishedPathfinderRow  # the second has no contours and no clean image
 
 
 def fit(
@@ -51,7 +52,7 @@ def fit(
     advance: Advance = lambda count: None,
 ) -> ContourGrouper:
     """Learn from the first ``count`` rows of a data set."""
-    found = list(islice(rows_of_kind(source, Row, "pathfinder image"), count))
+    found = list(islice(rows_of_kind(source, MarkedRow, "pathfinder image"), count))
     return fit_rows(found, source, grouper, advance)
 
 
@@ -120,7 +121,7 @@ class Unanswered(NamedTuple):
 
 
 def predict(
-    rows: Sequence[Row], grouper: ContourGrouper, input: str = "clean"
+    rows: Sequence[MarkedRow], grouper: ContourGrouper, input: str = "clean"
 ) -> list[Same | Unanswered]:
     """Answer every row: are its markers on one contour?
 
@@ -178,11 +179,11 @@ def evaluate(
 ) -> Report:
     """Measure the accuracy on a data set; rows without an answer are skipped and reported."""
 
-    def answers(rows: list[Row], first: int) -> list[Answered | str]:
+    def answers(rows: list[MarkedRow], first: int) -> list[Answered | str]:
         return [
             one.reason if isinstance(one, Unanswered) else Answered(int(one.same), bool(one.proof))
             for one in predict(rows, grouper, input)
         ]
 
-    rows = islice(rows_of_kind(source, Row, "pathfinder image"), limit)
+    rows = islice(rows_of_kind(source, MarkedRow, "pathfinder image"), limit)
     return measure_accuracy(rows, _BATCH, answers, advance)

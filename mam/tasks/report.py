@@ -1,10 +1,8 @@
 """What an evaluation found out, in one form for all tasks."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-Advance = Callable[[int], None]  # told how many rows are done, for a progress bar
 
 
 @dataclass(frozen=True)

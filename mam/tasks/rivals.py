@@ -4,11 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from mam.data.labelled import Labelled, read_labelled
+from mam.core.progress import Advance
+from mam.data.read.labelled import Labelled, read_labelled
 from mam.rivals.data import default_workers, reduced
 from mam.rivals.predict import BATCH, Rival
 from mam.tasks.accuracy import Answered, measure_accuracy
-from mam.tasks.report import Advance, Report
+from mam.tasks.report import Report
 
 
 def evaluate(

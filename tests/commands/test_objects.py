@@ -9,8 +9,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from mam.cli import app
-from mam.data import encode_png
-from mam.data.objects import ObjectsConfig, make_objects
+from mam.data import ObjectsConfig, encode_png, make_objects
 
 PLAIN = ObjectsConfig(rows=160, cols=192, objects=1, frames=4, clutter=(2, 4), turn=4.0)
 

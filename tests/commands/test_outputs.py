@@ -117,7 +117,7 @@ def test_quickstart_keeps_its_own_picture(tmp_path: Path, monkeypatch, capsys) -
 
 @pytest.mark.parametrize("name", ["font.ttf", "font.parquet"])
 def test_make_keeps_its_font(tmp_path: Path, name: str, monkeypatch, capsys) -> None:
-    monkeypatch.setattr("mam.data.letters.load_faces", lambda fonts: None)
+    monkeypatch.setattr("mam.data.generate.letters.load_faces", lambda fonts: None)
     font = tmp_path / name
     font.write_bytes(b"outlines")
     words = ["make", "cabc", "--count", "1", "--font", str(font), "--out", str(font)]

@@ -24,10 +24,10 @@ from sklearn.utils.validation import check_is_fitted
 
 import mam
 from mam.core.estimator import Estimator
-from mam.data.curves import CurvesConfig, make_courses
-from mam.data.dashes import DashConfig
-from mam.data.objects import LEVELS, make_objects
-from mam.data.pathfinder import PathfinderConfig, make_pathfinder
+from mam.data import CurvesConfig, make_courses
+from mam.data.generate.dashes import DashConfig
+from mam.data.generate.objects import LEVELS, make_objects
+from mam.data.generate.pathfinder import PathfinderConfig, make_pathfinder
 from mam.tasks.pathfinder import contours_of
 from mam.vision.elastic.letters import finder
 from mam.vision.elastic.letters.letter_forward import ForwardConfig

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from mam.data import StoreConfig, recipe, rows_of, schema_of, select_rows, write_dataset
-from mam.data.make import make_records
-from mam.data.parquet import count_rows
+from mam.data.generate.make import make_records
 from mam.data.schema import CurvesRow, PathfinderRow, to_record
+from mam.data.store.parquet import count_rows
 from tests.oracles.flips import outcomes
 
 

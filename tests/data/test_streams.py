@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mam.data import LEVELS, make_row, recipe
-from mam.data.draws import generator
-from mam.data.pathfinder import PathfinderConfig, make_pathfinder
+from mam.data.generate.draws import generator
+from mam.data.generate.pathfinder import PathfinderConfig, make_pathfinder
 
 
 @pytest.mark.parametrize("kind", LEVELS)

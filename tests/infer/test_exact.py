@@ -358,7 +358,7 @@ def test_the_limit_can_be_chosen() -> None:
 
 
 def test_what_toulbar2_cannot_prove_in_its_time_goes_to_messages() -> None:
-    graph, evidence = random_models.potts(np.random.default_rng(0), 12)
+    graph, evidence = random_models.potts(np.random.default_rng(0), 9)
     open_ = solve(graph, evidence, seconds=0.02, bound=True, bound_steps=5, iterations=20)
     assert open_.ways in ({"max-product": 1}, {"toulbar2 and max-product": 1})
     assert open_.feasible and open_.bound is not None and open_.bound >= open_.score

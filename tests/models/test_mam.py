@@ -1,16 +1,12 @@
-"""The three rules, the part/attention builder, independence on large models, drawing."""
+"""The three rules, the part/attention builder, independence on large models."""
 
 import time
-
-import matplotlib
-
-matplotlib.use("Agg")
 
 import numpy as np
 import pytest
 
-from mam.factors import PatternSet, Table
-from mam.graph import GraphBuilder, compile_graphs
+from mam.factors import PatternSet
+from mam.graph import compile_graphs
 from mam.infer.condition import possible_states
 from mam.models import MamBuilder, PartKind, part_attention_model
 from mam.models.examples import gene_network
@@ -180,21 +176,3 @@ def test_a_part_that_is_off_turns_its_attention_off() -> None:
     possible = possible_states(model.graph, {"part": [0.0, -np.inf, 0.0]})
     attention = [possible[v].tolist() for v in model.graph.ids("attention")]
     assert attention == [[True, False], [True, False]]
-
-
-def test_drawing_shows_every_node() -> None:
-    axes = gene_network().draw()
-    labels = {text.get_text() for text in axes.texts}
-    assert {"A", "B", "C", "D", "AB", "AD", "A and C", "corepression"} <= labels
-    assert sum(len(c.get_offsets()) for c in axes.collections) == 6 + 4
-    matplotlib.pyplot.close(axes.figure)
-
-
-def test_drawing_refuses_what_nobody_could_read() -> None:
-    builder = GraphBuilder()
-    x = builder.variables("x", 1000)
-    builder.add("f", Table.of([x[:2]], np.zeros((2, 2))))
-    from mam.models.draw import draw_factor_graph
-
-    with pytest.raises(ValueError, match="too large to draw"):
-        draw_factor_graph(builder.build(), np.zeros(1000, bool))

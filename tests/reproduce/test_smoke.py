@@ -9,8 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from mam.cli import app
-from mam.reproduce.challenge import Challenge
-from mam.reproduce.run import STUDIES
+from mam.reproduce.cabc import CABC
+from mam.reproduce.pathfinder import PATHFINDER
+from mam.reproduce.run import EXPERIMENTS
+
+CHALLENGES = {"pathfinder": PATHFINDER, "cabc": CABC}
 
 
 def command(name: str, out: Path) -> dict[str, Any]:
@@ -19,14 +22,13 @@ def command(name: str, out: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_smoke(name: str, tmp_path: Path) -> None:
     found = command(name, tmp_path)
-    study = STUDIES[name]
-    if issubclass(study, Challenge):
-        assert list(found["table"]) == list(study.learn_on)
-        assert all(list(row) == list(study.test_on) for row in found["table"].values())
-        assert len(found["curves"]) == len(study.lines)
+    if plan := CHALLENGES.get(name):
+        assert list(found["table"]) == list(plan.learn_on)
+        assert all(list(row) == list(plan.test_on) for row in found["table"].values())
+        assert len(found["curves"]) == len(plan.lines)
         own = [right for row in found["table"].values() for right in row.values()]
         assert sum(own) / len(own) > 60  # from few images, and yet not by chance
     else:

@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,70 +12,82 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from mam.cli import app
+from mam.core.progress import Advance
 from mam.data import StoreConfig, recipe, write_dataset
 from mam.reproduce import run
-from mam.reproduce.challenge import Challenge
+from mam.reproduce.challenge_page import challenge
 from mam.reproduce.data_sets import DataSet
+from mam.reproduce.plan import (
+    OURS,
+    Challenge,
+    ChartLine,
+    Measured,
+    Method,
+    PaperPoints,
+    Quoted,
+    Sample,
+    Scale,
+    Study,
+)
 from mam.reproduce.steps import Step
-from mam.reproduce.study import ChartLine, PaperPoints, Published, Scale
-from mam.tasks.report import Advance
+from mam.reproduce.study import evaluation
+from mam.tasks.report import Report
 
 WORK: list[str] = []
 
 
-class Counting(Challenge):
-    """Learns how many rows there are; is right as often as it has seen rows."""
+def learn(study: Study, sample: Sample) -> Step:
+    """Learn how many rows there are."""
+    data = study.train[sample.level]
 
-    kind: ClassVar[str] = "pathfinder"
-    title: ClassVar[str] = "Counting"
-    about: ClassVar[str] = "A test."
-    learn_on: ClassVar[tuple[str, ...]] = ("easy",)
-    test_on: ClassVar[tuple[str, ...]] = ("easy", "medium")
-    decoded: ClassVar[tuple[str, ...]] = ()
-    lines: ClassVar[tuple[ChartLine, ...]] = (ChartLine("easy", "medium"),)
-    scales: ClassVar[Mapping[str, Scale]] = {
-        "smoke": Scale(train=2, test=3, counts=(1, 2), runs=2, parts=0)
-    }
-    published: ClassVar[Published] = Published(
-        rival="Net",
-        rival_images=9,
-        images=5,
-        ours={"easy": (70.0, 60.0)},
-        rivals={"easy": (50.0, 40.0)},
-        known=(PaperPoints("paper", (5,), (60.0,)),),
-    )
+    def work(path: Path, advance: Advance) -> Any:
+        WORK.append("learn")
+        path.write_text(str(len(list(data.read(data.block(sample.count, sample.run))))))
 
-    def learn(self, level: str, count: int, run: int, method: str = "") -> Step:
-        data = self.train[level]
+    settings = {"count": sample.count, "run": sample.run, "data": data.settings}
+    return Step(f"learn {sample.count} run {sample.run}", settings, work, suffix=".txt")
 
-        def work(path: Path, advance: Advance) -> Any:
-            WORK.append("learn")
-            path.write_text(str(len(list(data.read(data.block(count, run))))))
 
-        settings = {"count": count, "run": run, "data": data.settings}
-        return Step(f"learn {count} run {run}", settings, work, suffix=".txt")
+def evaluate(study: Study, model: Step, level: str) -> Step:
+    """Be right as often as it has seen rows."""
 
-    def evaluate(self, model: Step, level: str) -> Step:
-        def work(path: Path, advance: Advance) -> Any:
-            WORK.append("test")
-            seen = int(self.store.file(model).read_text())
-            right = 0.5 + 0.1 * seen + 0.1 * model.settings["run"]
-            return {"accuracy": right, "n": self.tested_on(level), "errors": [], "skipped": {}}
+    def measure(count: int, advance: Advance) -> Report:
+        WORK.append("test")
+        seen = int(study.store.file(model).read_text())
+        return Report({"accuracy": 0.5 + 0.1 * seen + 0.1 * model.settings["run"]}, count, 1.0)
 
-        settings = {"model": model.settings, "data": self.test[level].settings}
-        return Step(f"{model.name}, test {level}", settings, work, needs=(model,))
+    return evaluation(study, model, level, 1.0, measure)
 
-    def drawings(self) -> Mapping[str, Step]:
-        return {"Drawn": Step("drawn", {}, lambda path, advance: "<p>by hand</p>")}
 
-    def notes(self) -> Mapping[str, str]:
-        return {"note": "x < y"}
+COUNTING = Challenge(
+    kind="pathfinder",
+    title="Counting",
+    about="A test.",
+    test_on=("easy", "medium"),
+    decoded=(),
+    methods={OURS: Method(learn, evaluate)},
+    rows=(
+        Measured("easy"),
+        Quoted("easy", "paper", 5, (70.0, 60.0)),
+        Quoted("easy", "Net", 9, (50.0, 40.0), rival=True),
+    ),
+    lines=(ChartLine("easy", "medium"),),
+    known=(PaperPoints("paper", (5,), (60.0,)),),
+    scales={"smoke": Scale(train=2, test=3, counts=(1, 2), runs=2, parts=0)},
+    drawings=lambda study: {"Drawn": Step("drawn", {}, lambda path, advance: "<p>by hand</p>")},
+    notes=lambda study: {"note": "x < y"},
+)
+
+
+def worse(study: Study, sample: Sample) -> Step:
+    """Learn a model that is half as sure, for a second method."""
+    return replace(learn(study, sample._replace(count=1)), name=f"worse {sample.count}")
 
 
 @pytest.fixture(autouse=True)
 def counting(monkeypatch: pytest.MonkeyPatch) -> None:
     WORK.clear()
-    monkeypatch.setattr(run, "STUDIES", {"pathfinder": Counting})
+    monkeypatch.setattr(run, "EXPERIMENTS", {"pathfinder": challenge(COUNTING)})
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +119,7 @@ def test_a_second_run_does_nothing_again(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = run.prepare("pathfinder", "smoke", tmp_path)
-    steps = study.steps()
+    steps = study.steps
     run.run_steps(study.store, steps[:-3])
     done = len(WORK)
     page = run.reproduce(run.prepare("pathfinder", "smoke", tmp_path))
@@ -127,6 +139,23 @@ def test_the_page_says_all_of_it(tmp_path: Path) -> None:
     assert "65.00 ± 7.07" in cells and "x &lt; y" in cells
     assert "<p>by hand</p>" in page and "seed 101" in page
     assert not re.search(r"""(src|href)=["'](?!data:)""", page) and "http" not in page
+
+
+def test_a_row_of_another_method_is_data_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = (*COUNTING.rows, Measured("easy", "worse"))
+    methods = {**COUNTING.methods, "worse": Method(worse, evaluate)}
+    plan = challenge(replace(COUNTING, rows=rows, methods=methods))
+    monkeypatch.setattr(run, "EXPERIMENTS", {"pathfinder": plan})
+    study = run.prepare("pathfinder", "smoke", tmp_path)
+    page = run.reproduce(study).read_text()
+    assert study.summary()["table"] == {
+        "easy": {"easy": 70.0, "medium": 70.0},
+        "easy (worse)": {"easy": 60.0, "medium": 60.0},
+    }
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", page)
+    assert cells[(row := cells.index("worse, 2")) : row + 3] == ["worse, 2", "60.00", "60.00"]
 
 
 def test_other_data_are_other_steps(tmp_path: Path, files: Path) -> None:

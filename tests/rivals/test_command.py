@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from mam.cli import app
 from mam.core.model_files import ModelFile, load_model, save_model
 from mam.data import CabcRow, recipe, write_dataset
-from mam.data.labelled import read_labelled
+from mam.data.read.labelled import read_labelled
 from tests.rivals.tiny import SIDE, tiny, write_set
 
 __all__ = ["tiny"]

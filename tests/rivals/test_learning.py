@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mam.core.model_files import load_model
-from mam.data.lock import locked_file
+from mam.data.store.lock import locked_file
 from mam.rivals import data
 from mam.rivals.convnext import ConvNext
 from mam.rivals.data import batch_of, coming, numbers_of

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mam.data import CabcRow, PathfinderRow, encode_png, schema_of
-from mam.data.labelled import LabelledPictures
+from mam.data.read.labelled import LabelledPictures
 from mam.rivals import networks
 from mam.rivals.hcnn import Hcnn
 

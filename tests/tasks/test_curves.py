@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from mam.cli import app
 from mam.data import CurvesRow, rows_of
-from mam.data.curves import LEVELS, make_curves
+from mam.data.generate.curves import LEVELS, make_curves
 from mam.data.schema import schema_of, to_record
 from mam.tasks.curves import dice, evaluate
 from mam.vision.curves.strands.curve_grouper import CurveGrouper

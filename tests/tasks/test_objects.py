@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mam.data import Recipe, rows_of, write_dataset
-from mam.data.objects import LEVELS
+from mam.data.generate.objects import LEVELS
 from mam.tasks.objects import RowChoice, evaluate, examples_of, leave_out, object_rows
 from mam.vision.elastic.photographs.detector import ObjectDetector
 

@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Float, Int
 from mam.factors.reduce import sliding
 from mam.vision.parts.masks import Noise
 
-Mask = tuple[tuple[bool, ...], ...]
+StaticMask = tuple[tuple[bool, ...], ...]
 
 # Sides of the square crops: three compilations serve letters of every size.
 _SIDES = (128, 192, 256)
@@ -98,7 +98,7 @@ def _batches(crops: list[tuple[np.ndarray, np.ndarray]]):
 @partial(jax.jit, static_argnames="mask")
 def _cover(
     images: Bool[Array, "images side side"],
-    mask: Mask,
+    mask: StaticMask,
     gain: Array | float,
     loss: Array | float,
     prior: Array | float,
@@ -127,7 +127,7 @@ def _cover(
     return jax.lax.while_loop(lambda state: state[2], step, start)[0]
 
 
-def _under(values: Int[Array, "images rows cols"], mask: Mask) -> Array:
+def _under(values: Int[Array, "images rows cols"], mask: StaticMask) -> Array:
     """The sum of the values that a part placed at each pixel covers."""
     reach = len(mask) // 2
     padded = jnp.pad(values, ((0, 0), (reach, reach), (reach, reach)))

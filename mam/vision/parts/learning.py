@@ -6,7 +6,7 @@ r"""Learn object parts from a few binary images, without supervision.
    parts that are hardly missed (:mod:`mam.vision.parts.joint`). The score never falls.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float, Int
 from scipy import ndimage
 
 from mam.core.estimator import Estimator
+from mam.core.progress import Tell
 from mam.data.raster import disc
 from mam.vision.parts.discover import Discovery, discover
 from mam.vision.parts.joint import (
@@ -33,8 +34,7 @@ from mam.vision.parts.placements import Placements
 from mam.vision.parts.relocate import relocate_many
 from mam.vision.parts.sparsifier import Sparsifier
 
-Images = Sequence[Bool[np.ndarray, "_ _"]]
-Progress = Callable[[str, float], None]  # what is being done, and which share of all is done
+BinaryImages = Sequence[Bool[np.ndarray, "_ _"]]
 
 _NEVER = -1e4  # log odds of a weight that stays OFF
 _SWEEPS = 50  # of weights and sites between two looks at the whole images; it rests far sooner
@@ -111,10 +111,10 @@ class PartLearner(Estimator):
 
     def fit(
         self,
-        images: Images,
+        images: BinaryImages,
         y: None = None,
         *,
-        progress: Progress = lambda stage, share: None,
+        progress: Tell = lambda stage, share: None,
         source: Mapping[str, Any] | None = None,
     ) -> "PartLearner":
         """Learn; about ten images with some hundred parts in them are enough.
@@ -146,13 +146,13 @@ class PartLearner(Estimator):
         progress("improving parts", 1.0)
         return self
 
-    def score(self, images: Images, y: None = None) -> float:
+    def score(self, images: BinaryImages, y: None = None) -> float:
         """The mean score of the explanations of images by the parts, as of the sparsifier."""
         parts: Parts = self._learned("parts_")
         return Sparsifier(parts, restarts=self.config.restarts, seed=self.seed).score(images)
 
 
-def check_images(images: Images, side: int) -> None:
+def check_images(images: BinaryImages, side: int) -> None:
     """Refuse images that nothing can be learned from, before any work starts."""
     if not images:
         raise ValueError("parts are learned from images, and there are none")
@@ -169,14 +169,14 @@ def check_images(images: Images, side: int) -> None:
 class _Learner:
     """The training images, laid out once, and one climb of their joint score."""
 
-    images: Images
+    images: BinaryImages
     config: PartLearningConfig
     noise: Noise
     canvas: Canvas
     sparsifier: Sparsifier  # one for all rounds, so that its arrays keep their sizes
     seed: tuple[int, int]
 
-    def learn(self, tell: Progress) -> tuple[Arrangement, tuple[float, ...], int]:
+    def learn(self, tell: Tell) -> tuple[Arrangement, tuple[float, ...], int]:
         """Return the parts, the joint score after every round, and how many were replaced."""
         found = self.start(tell)
         history, replaced = [joint_score(self.canvas, found)], 0
@@ -189,7 +189,7 @@ class _Learner:
                 break
         return found, tuple(history), replaced
 
-    def start(self, tell: Progress) -> Arrangement:
+    def start(self, tell: Tell) -> Arrangement:
         """Discover parts, then more where those explain nothing, until there are enough."""
         config, side = self.config, self.config.side
         masks = np.zeros((0, side, side), bool)

@@ -8,7 +8,7 @@ from jaxtyping import Bool, UInt8
 from PIL import Image
 
 from mam.data import AnyRow, CabcRow, CurvesRow, PathfinderRow, rows_of
-from mam.data.pathfinder import ON
+from mam.data.generate.pathfinder import ON
 from mam.vision.parts.masks import CABC, PATHFINDER, Noise
 
 LETTER_SIDE = 256  # px to which cABC images are reduced (paper, "Learning elastic graphs for cABC")

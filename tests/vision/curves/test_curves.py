@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mam.data.curves import LEVELS, CurvesConfig, make_courses, make_curves
+from mam.data.generate.curves import LEVELS, CurvesConfig, make_courses, make_curves
 from mam.infer import enumerate_exactly
 from mam.tasks.curves import dice
 from mam.vision.curves.chain_model import contour_model

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mam.data.objects import LEVELS, make_objects
+from mam.data.generate.objects import LEVELS, make_objects
 from mam.data.schema import ObjectRow
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.photographs.detector import ObjectDetector

@@ -8,18 +8,16 @@ steps together.
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
 
-from mam.core.estimator import Estimator
 from mam.core.model_files import ModelFile, load_model, save_model
 from mam.core.programs import forget_old_programs
+from mam.vision.curves.chain_grouper import ChainGrouper
 from mam.vision.curves.chain_model import (
-    ChainSolver,
     ContourPotentials,
     Decided,
     Links,
@@ -52,7 +50,7 @@ _MOST = 50_000_000  # pixels of an image; so many take some 3 GB and half a minu
 _POTENTIALS = ContourPotentials()
 
 
-class CurveGrouper(Estimator):
+class CurveGrouper(ChainGrouper):
     """Learn from known curves how strands continue each other; group the strands of masks.
 
     ``continuation_`` is what was learned, ``provenance_`` from what.
@@ -77,11 +75,6 @@ class CurveGrouper(Estimator):
         self.potentials = potentials
         self.threshold = threshold
         self.bound = bound
-
-    @cached_property
-    def _solver(self) -> ChainSolver:
-        """Remembers sizes of arrays."""
-        return ChainSolver()
 
     def fit(
         self,

@@ -16,10 +16,9 @@ import numpy as np
 from jaxtyping import Bool
 
 from mam.core.devices import by_device
-from mam.core.estimator import Estimator
 from mam.core.model_files import ModelFile, load_model, save_model
+from mam.vision.curves.chain_grouper import ChainGrouper
 from mam.vision.curves.chain_model import (
-    ChainSolver,
     ContourPotentials,
     Decided,
     Links,
@@ -42,7 +41,7 @@ from mam.vision.parts.masks import Noise, Parts
 from mam.vision.parts.sparsifier import Sparsifier
 
 
-class ContourGrouper(Estimator):
+class ContourGrouper(ChainGrouper):
     """Learn from known contours how strokes continue each other; group the strokes of images.
 
     ``continuation_`` is what was learned, ``provenance_`` from what. ``preset`` is "best" or, for
@@ -87,11 +86,6 @@ class ContourGrouper(Estimator):
     def _sparsifier(self) -> Sparsifier:
         """Remembers pieces of earlier images and sizes of arrays."""
         return Sparsifier(self.parts)
-
-    @cached_property
-    def _solver(self) -> ChainSolver:
-        """Remembers sizes of arrays."""
-        return ChainSolver()
 
     def fit(
         self,

@@ -1,0 +1,54 @@
+"""`mam evaluate cabc`."""
+
+from typing import Annotated
+
+import typer
+
+from mam.commands.evaluate.rival import evaluate_rival, is_rival
+from mam.commands.options import (
+    LETTERS,
+    DataArgument,
+    JsonOption,
+    LetterModelOption,
+    LimitOption,
+    PresetName,
+)
+from mam.commands.progress import progress_bar, row_count
+
+
+def cabc(
+    data: DataArgument,
+    model: LetterModelOption = LETTERS,
+    limit: LimitOption = None,
+    preset: Annotated[
+        PresetName | None,
+        typer.Option(help="Our settings, or the paper's; default: the model's own."),
+    ] = None,
+    causes: Annotated[
+        bool, typer.Option("--causes", help="Say at which stage wrong answers went wrong.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Are two markers on the same letter? Measure on a cABC data set."""
+    if is_rival(model):
+        if causes or preset is not None:
+            raise ValueError(f"{model}: a rival has neither causes nor presets")
+        evaluate_rival(data, model, "cabc", limit, as_json)
+        return
+    from mam.tasks.cabc import evaluate
+    from mam.vision.elastic.bank import Bank
+    from mam.vision.elastic.letters.finder import ObjectFinder
+
+    bank = Bank.load(model)
+    chosen = bank.config.get("preset", "best") if preset is None else preset.value
+    finder = ObjectFinder.of(bank, preset=chosen)
+    with progress_bar("evaluating", row_count(data, limit)) as advance:
+        report = evaluate(data, finder, limit, advance)
+    if causes:
+        from dataclasses import replace
+
+        from mam.tasks.cabc_causes import causes_of
+
+        with progress_bar("looking into errors", len(report.errors)) as advance:
+            report = replace(report, causes=causes_of(data, report.errors, finder, advance))
+    typer.echo(report.as_json() if as_json else report.as_text())

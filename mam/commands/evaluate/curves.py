@@ -1,0 +1,35 @@
+"""`mam evaluate curves`."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from mam.commands.options import DataArgument, JsonOption, LimitOption
+from mam.commands.progress import progress_bar, row_count
+
+
+class Column(StrEnum):
+    """Which mask of a row of curves is looked at."""
+
+    mask = "mask"
+    gaps = "gaps"
+
+
+def curves(
+    data: DataArgument,
+    model: Annotated[str, typer.Option(help="A bundled model or a file.")] = "curves",
+    column: Annotated[
+        Column, typer.Option(help="gaps: masks with breaks along the upper curves' borders.")
+    ] = Column.mask,
+    limit: LimitOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Which pixels belong to which curve? Dice, by set."""
+    from mam.tasks.curves import evaluate as measure
+    from mam.vision.curves.strands.curve_grouper import CurveGrouper
+
+    grouper = CurveGrouper.load(model)
+    with progress_bar("grouping", row_count(data, limit), "images") as advance:
+        report = measure(data, grouper, column.value, limit, advance)
+    typer.echo(report.as_json() if as_json else report.as_text())

@@ -1,0 +1,56 @@
+"""`mam evaluate objects`."""
+
+from typing import Annotated
+
+import typer
+
+from mam.commands.options import (
+    DataArgument,
+    GraphsOption,
+    JsonOption,
+    LimitOption,
+    MaskName,
+    MaskOption,
+    ObjectNameOption,
+    SceneDepthOption,
+    SeedOption,
+    SplitName,
+    SplitOption,
+)
+from mam.commands.progress import progress_bar, row_count
+
+
+def objects(
+    data: DataArgument,
+    model: Annotated[str | None, typer.Option(help="A model of `mam learn objects`.")] = None,
+    leave_out: Annotated[
+        bool, typer.Option("--leave-out", help="Learn on all frames but one, find in that one.")
+    ] = False,
+    name: ObjectNameOption = None,
+    split: SplitOption = SplitName.all,
+    depth: SceneDepthOption = False,
+    mask: MaskOption = MaskName.outline,
+    graphs: GraphsOption = 200,
+    seed: SeedOption = 0,
+    limit: LimitOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Where are objects in photographs? IoU of found and true masks."""
+    from mam.tasks.objects import RowChoice, evaluate
+    from mam.tasks.objects import leave_out as measure_without
+    from mam.vision.elastic.photographs.detector import ObjectDetector
+
+    if leave_out == (model is not None):
+        raise ValueError("give either --model FILE, or --leave-out to learn from the data itself")
+    choice = RowChoice(split.value, depth, limit, seed)
+    with progress_bar("finding", row_count(data, limit)) as advance:
+        if model is None:
+
+            def make() -> ObjectDetector:
+                return ObjectDetector(graphs=graphs, mask=mask.value, seed=seed)
+
+            report = measure_without(data, make, choice, advance)
+        else:
+            detector = ObjectDetector.load(model, graphs=graphs, mask=mask.value, seed=seed)
+            report = evaluate(data, detector, choice, name, advance)
+    typer.echo(report.as_json() if as_json else report.as_text())

@@ -1,0 +1,103 @@
+"""`mam learn contours` and `mam learn curves`."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mam.commands.learn.parts import learned_parts
+from mam.commands.options import PresetName
+from mam.commands.progress import progress_bar
+
+if TYPE_CHECKING:
+    from mam.vision.curves.strands.curve_grouper import CurveGrouper
+    from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+    from mam.vision.parts.masks import Parts
+
+
+def contours(
+    data: Annotated[str, typer.Argument(help="A pathfinder data set.")],
+    out: Annotated[Path, typer.Option(help="The model to write, .safetensors.")],
+    parts: Annotated[
+        str | None,
+        typer.Option(
+            help="Parts: a bundled name or a file of `mam learn parts`. Default: "
+            "pathfinder-parts, or learned from the first ten images for the preset paper."
+        ),
+    ] = None,
+    images: Annotated[int, typer.Option(help="Images to learn from.", min=1)] = 1000,
+    preset: Annotated[
+        PresetName, typer.Option(help="best, or the paper's own way in every step.")
+    ] = PresetName.best,
+    sparsifications: Annotated[
+        int | None, typer.Option(help="Of every image; 1, or 10 for the preset paper.", min=1)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Learn from contours whose strokes are known in order how strokes continue each other."""
+    from mam.core.model_files import find_model
+    from mam.data.outputs import check_outputs
+    from mam.tasks.pathfinder import fit
+    from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+
+    check_outputs([out], [data] if parts is None else [data, find_model(parts)])
+    start = time.perf_counter()
+    grouper = ContourGrouper(
+        _parts_of(preset, data, seed) if parts is None else parts,
+        preset=preset.value,
+        sparsifications=sparsifications,
+        seed=seed,
+    )
+    with progress_bar("learning contours", images, "images") as advance:
+        fit(data, grouper, images, advance)
+    _save_grouper(grouper, out, start, "pairs of neighbours on the contours of", as_json)
+
+
+def curves(
+    out: Annotated[Path, typer.Option(help="The model to write, .safetensors.")],
+    count: Annotated[int, typer.Option(help="Generated images to learn from.", min=1)] = 120,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Learn from generated curves how they continue through crossings and over gaps."""
+    from mam.data.outputs import check_outputs
+    from mam.tasks.curves import fit
+    from mam.vision.curves.strands.curve_grouper import CurveGrouper
+
+    check_outputs([out])
+    start = time.perf_counter()
+    with progress_bar("learning curves", count, "images") as advance:
+        grouper = fit(CurveGrouper(), count, seed, advance)
+    _save_grouper(grouper, out, start, "known continuations of strands in", as_json)
+
+
+def _parts_of(preset: PresetName, data: str, seed: int) -> "Parts | str":
+    """The parts of a preset where none are given."""
+    if preset is PresetName.best:
+        return "pathfinder-parts"
+    from mam.vision.parts.learning import PartLearningConfig
+    from mam.vision.parts.masks import PATHFINDER_PAPER
+    from mam.vision.parts.training import training_images
+
+    masks, _ = training_images(data, 10)
+    source = {"data": Path(data).name}
+    return learned_parts(masks, PartLearningConfig(), PATHFINDER_PAPER, seed, source).parts_
+
+
+def _save_grouper(
+    grouper: "ContourGrouper | CurveGrouper", out: Path, start: float, what: str, as_json: bool
+) -> None:
+    """Write a model, and say from how many neighbours (``what``) it was learned."""
+    import json
+
+    grouper.save(out)
+    learned = grouper.provenance_
+    spent = time.perf_counter() - start
+    if as_json:
+        typer.echo(json.dumps({"out": str(out), **learned, "seconds": round(spent, 2)}))
+        return
+    typer.echo(
+        f"{out}: {learned['neighbours']:,} {what} {learned['images']:,} images, {spent:.1f} s"
+    )

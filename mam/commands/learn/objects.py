@@ -1,0 +1,107 @@
+"""`mam learn objects`: elastic graphs of objects in photographs, or of letters."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mam.commands.options import (
+    GraphsOption,
+    JsonOption,
+    LimitOption,
+    ObjectNameOption,
+    PresetName,
+    SceneDepthOption,
+    SeedOption,
+    SplitName,
+    SplitOption,
+)
+from mam.commands.progress import progress_bar, row_count
+
+
+def objects(
+    data: Annotated[str, typer.Argument(help="Photographs with masks, scenes, or cABC.")],
+    out: Annotated[Path, typer.Option(help="The model to write, .safetensors.")],
+    name: ObjectNameOption = None,
+    split: SplitOption = SplitName.all,
+    depth: SceneDepthOption = False,
+    graphs: GraphsOption = 200,
+    seed: SeedOption = 0,
+    limit: LimitOption = None,
+    preset: Annotated[
+        PresetName, typer.Option(help="Letters of cABC: our way, or the paper's.")
+    ] = PresetName.best,
+    as_json: JsonOption = False,
+) -> None:
+    """Learn elastic graphs of objects: in photographs with masks, or letters of cABC."""
+    import json
+    import time
+
+    from mam.data import ObjectRow, PictureRow, rows_of
+    from mam.data.outputs import check_outputs
+
+    check_outputs([out], [data])
+    first = next(iter(rows_of(data)), None)
+    if not isinstance(first, ObjectRow | PictureRow):
+        _learn_letters(data, limit, out, preset, as_json)
+        return
+    if preset is not PresetName.best:
+        raise ValueError(f"{data}: --preset paper is for letters of cABC, not for photographs")
+    from mam.tasks.objects import RowChoice, examples_of, object_rows
+    from mam.vision.elastic.photographs.detector import ObjectDetector
+
+    choice = RowChoice(split.value, depth, limit, seed)
+    examples = examples_of(object_rows(data, choice), data, name)
+    start = time.perf_counter()
+    detector = ObjectDetector(graphs=graphs, seed=seed).fit_examples(examples)
+    detector.save(out)
+    model = detector.library.model
+    about = {
+        "out": str(out),
+        "objects": list(model.names),
+        "pictures": len(examples),
+        "graphs": len(model),
+        "vertices": round(float(model.graphs.vertex_count.mean()), 1),
+        "edges": round(float(model.graphs.edge_count.mean()), 1),
+        "thresholds": [round(float(value), 3) for value in model.threshold],
+        "seconds": round(time.perf_counter() - start, 2),
+    }
+    typer.echo(
+        json.dumps(about)
+        if as_json
+        else f"{out}: {', '.join(model.names)}; "
+        "{graphs} graphs of {vertices} vertices and {edges} edges, {seconds} s".format(**about)
+    )
+
+
+def _learn_letters(
+    data: str, limit: int | None, out: Path, preset: PresetName, as_json: bool
+) -> None:
+    """Learn one elastic graph from each object: letters of cABC, or masks of any objects."""
+    import itertools
+    import json
+    import time
+
+    from mam.data import rows_of
+    from mam.tasks.learning import learn_objects
+
+    start = time.perf_counter()
+    with progress_bar("learning", row_count(data, limit)) as advance:
+        rows = itertools.islice(rows_of(data), limit)
+        bank = learn_objects(rows, data, advance, preset.value)
+    spent = time.perf_counter() - start
+    bank.save(out)
+    about = {
+        "out": str(out),
+        "graphs": len(bank),
+        "vertices": round(float(bank.vertex_count.mean()), 1),
+        "edges": round(float(bank.edge_count.mean()), 1),
+        "seconds": round(spent, 2),
+        "per_second": round(len(bank) / spent, 1),
+    }
+    typer.echo(
+        json.dumps(about)
+        if as_json
+        else "{out}: {graphs} graphs of {vertices} vertices and {edges} edges, {seconds} s, "
+        "{per_second} a second".format(**about)
+    )

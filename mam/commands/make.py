@@ -1,0 +1,142 @@
+"""`mam make`: data sets. Heavy imports live inside the commands."""
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mam.commands.ending import ends_on_request
+from mam.commands.progress import progress_bar
+
+if TYPE_CHECKING:
+    from mam.data import Recipe
+
+CountOption = Annotated[int, typer.Option(help="Number of rows.", min=1)]
+RowSeedOption = Annotated[int, typer.Option(help="Row k depends only on (seed, k).", min=0)]
+WorkersOption = Annotated[
+    int, typer.Option(help="Processes; the result does not depend on it.", min=1)
+]
+OutOption = Annotated[Path, typer.Option(help="A .parquet file, or a folder for shards.")]
+ShardRowsOption = Annotated[int, typer.Option(help="Rows per shard.", min=1)]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this verb to the application."""
+    make = typer.Typer(help="Make a data set.", no_args_is_help=True)
+    for command in (pathfinder, cabc, curves, objects):
+        make.command()(command)
+    app.add_typer(make, name="make")
+
+
+def _write(recipe: "Recipe", count: int, out: Path, workers: int, shard_rows: int) -> None:
+    import time
+
+    from mam.data import StoreConfig, write_dataset
+
+    start = time.perf_counter()
+    with ends_on_request(), progress_bar(f"making {recipe.kind}", count) as advance:
+        write_dataset(recipe, count, out, StoreConfig(workers, shard_rows), advance)
+    spent = time.perf_counter() - start
+    typer.echo(f"{out}: {count} rows, {spent:.1f} s, {count / spent:.1f} rows/s")
+
+
+def pathfinder(
+    out: OutOption,
+    level: Annotated[str, typer.Option(help="easy, medium, hard or ultimate.")] = "hard",
+    count: CountOption = 1000,
+    seed: RowSeedOption = 0,
+    workers: WorkersOption = 1,
+    shard_rows: ShardRowsOption = 1000,
+) -> None:
+    """Dashed contours: are the two markers on the same one?"""
+    from mam.data import recipe
+
+    _write(recipe("pathfinder", level, seed), count, out, workers, shard_rows)
+
+
+def cabc(
+    out: OutOption,
+    level: Annotated[str, typer.Option(help="easy, medium or hard.")] = "hard",
+    count: CountOption = 1000,
+    seed: RowSeedOption = 0,
+    workers: WorkersOption = 1,
+    shard_rows: ShardRowsOption = 1000,
+    font: Annotated[
+        list[Path] | None,
+        typer.Option(help="A TrueType or OpenType file instead of the Hershey faces; repeatable."),
+    ] = None,
+) -> None:
+    """Two bent letters: are the two ring markers on the same one?"""
+    from mam.data import recipe
+    from mam.data.generate.letters import load_faces
+
+    made = recipe("cabc", level, seed)
+    if font:
+        fonts = tuple(str(path) for path in font)
+        load_faces(fonts)  # a bad font is refused before any work starts
+        made = dataclasses.replace(made, config=dataclasses.replace(made.config, fonts=fonts))
+    _write(made, count, out, workers, shard_rows)
+
+
+def _span(text: str | None, name: str) -> tuple[int, int] | None:
+    """`3` or `2-5` as (least, most)."""
+    if text is None:
+        return None
+    least, _, most = text.partition("-")
+    try:
+        return int(least), int(most or least)
+    except ValueError:
+        raise ValueError(f"--{name} {text}: give a number or a range such as 2-5") from None
+
+
+def curves(
+    out: OutOption,
+    level: Annotated[str, typer.Option(help="easy, medium or hard.")] = "hard",
+    count: CountOption = 1000,
+    seed: RowSeedOption = 0,
+    workers: WorkersOption = 1,
+    shard_rows: ShardRowsOption = 1000,
+    number: Annotated[str | None, typer.Option(help="Curves per image, e.g. 3 or 2-5.")] = None,
+    width: Annotated[str | None, typer.Option(help="Width in px, e.g. 6 or 4-12.")] = None,
+    size: Annotated[int | None, typer.Option(help="Side of the image in px.")] = None,
+    gaps: Annotated[
+        bool | None, typer.Option(help="One-pixel breaks along the borders at crossings.")
+    ] = None,
+    breaks: Annotated[float | None, typer.Option(help="Missing stretches per curve.")] = None,
+    noise: Annotated[float | None, typer.Option(help="Probability of a flipped pixel.")] = None,
+) -> None:
+    """Smooth curves that cross: which pixels belong together?"""
+    from mam.data import recipe
+
+    made = recipe("curves", level, seed)
+    wanted = {
+        "curves": _span(number, "number"),
+        "width": _span(width, "width"),
+        "rows": size,
+        "cols": size,
+        "gaps": gaps,
+        "breaks": breaks,
+        "noise": noise,
+    }
+    given = {name: value for name, value in wanted.items() if value is not None}
+    made = dataclasses.replace(made, config=dataclasses.replace(made.config, **given))
+    _write(made, count, out, workers, shard_rows)
+
+
+def objects(
+    out: OutOption,
+    level: Annotated[str, typer.Option(help="easy, medium or hard.")] = "medium",
+    count: CountOption = 100,
+    seed: RowSeedOption = 0,
+    workers: WorkersOption = 1,
+    shard_rows: ShardRowsOption = 1000,
+    number: Annotated[int | None, typer.Option(help="Different objects.", min=1)] = None,
+) -> None:
+    """Textured objects in clutter: where is each of them?"""
+    from mam.data import recipe
+
+    made = recipe("objects", level, seed)
+    if number is not None:
+        made = dataclasses.replace(made, config=dataclasses.replace(made.config, objects=number))
+    _write(made, count, out, workers, shard_rows)

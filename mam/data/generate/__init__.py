@@ -1,0 +1,1 @@
+"""Generators: row k of a data set depends on its recipe and k alone."""

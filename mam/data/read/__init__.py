@@ -1,0 +1,1 @@
+"""Readers of every layout: parquet, published folders, scenes, plain pictures."""
