@@ -253,7 +253,7 @@ def make_cabc(config: CabcConfig, seed: int, row: int) -> CabcRow:
     >>> one.image.shape, sorted(set(one.letters.ravel().tolist()))[:3]
     ((350, 350), [0, 1, 2])
     """
-    rng = generator(config, seed, row)
+    rng = generator(config.stream, seed, row)
     label = int(rng.integers(0, 2))
     face = int(rng.integers(len(load_faces(config.fonts))))
     categories = rng.integers(0, len(LETTERS), 2)

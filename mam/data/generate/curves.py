@@ -161,7 +161,7 @@ def make_courses(
     >>> len(courses), courses[0].shape[1]
     (3, 2)
     """
-    rng = generator(config, seed, row)
+    rng = generator(config.stream, seed, row)
     shape = (config.rows, config.cols)
     canvas = _Canvas(np.zeros(shape, np.uint8), np.zeros(shape, np.int64), config.gaps)
     now, courses = 0, []

@@ -67,8 +67,8 @@ def make_objects(config: ObjectsConfig, seed: int, row: int) -> ObjectRow:
     scene, frame = divmod(row, config.frames)
     number = scene % config.objects
     # Background and pose belong to the scene, so they come from the number of its first frame.
-    of_scene = generator(config, seed, scene * config.frames, 1)
-    of_frame = generator(config, seed, row, 2)
+    of_scene = generator(config.stream, seed, scene * config.frames, 1)
+    of_frame = generator(config.stream, seed, row, 2)
     wide = _background(config, of_scene)
     pose = of_scene.uniform(-1, 1, 6) + config.view * of_frame.uniform(-1, 1, 6)
     place = np.clip(pose, -1, 1)

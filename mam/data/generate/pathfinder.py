@@ -134,7 +134,7 @@ def make_pathfinder(config: PathfinderConfig, seed: int, row: int) -> Pathfinder
     >>> one.image.shape, one.label in (0, 1), len(one.segments[0])
     ((300, 300), True, 6)
     """
-    rng = generator(config, seed, row)
+    rng = generator(config.stream, seed, row)
     label = int(rng.integers(0, 2))
     contours, taken = _long_pair(config, rng)
     contours += _distractors(taken, config, rng)

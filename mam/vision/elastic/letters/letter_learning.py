@@ -14,7 +14,7 @@ from mam.vision.parts.greedy import greedy_cover
 from mam.vision.parts.masks import CABC, Noise
 
 # Masks, a part and the noise -> where the part is placed in each mask.
-Cover = Callable[[Sequence[np.ndarray], np.ndarray, Noise], list[np.ndarray]]
+PartPlacer = Callable[[Sequence[np.ndarray], np.ndarray, Noise], list[np.ndarray]]
 PART_RADIUS = 4  # px (paper, "Efficient inference with the object-specific MAM")
 
 
@@ -26,7 +26,7 @@ def learn_bank(
     part: Bool[np.ndarray, "side side"] | None = None,
     noise: Noise = CABC,
     edges: EdgeConfig = EDGES,
-    cover: Cover = greedy_cover,
+    cover: PartPlacer = greedy_cover,
 ) -> Bank:
     """Learn one elastic graph from each mask; errors name it by ``names``.
 

@@ -14,7 +14,7 @@ from mam.data.generate.pathfinder import PathfinderConfig, make_pathfinder
 def test_no_two_levels_share_a_stream(kind: str) -> None:
     streams = [config.stream for config in LEVELS[kind].values()]
     assert len(set(streams)) == len(streams) and min(streams) > 0
-    drawn = {generator(config, 3, 7).integers(1 << 40) for config in LEVELS[kind].values()}
+    drawn = {generator(config.stream, 3, 7).integers(1 << 40) for config in LEVELS[kind].values()}
     assert len(drawn) == len(streams)
 
 
