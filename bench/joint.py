@@ -44,6 +44,7 @@ def main() -> None:
     parser.add_argument("data")
     parser.add_argument("--model", required=True)
     parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--slack", type=float, default=10.0, help="see joint_model")
     parser.add_argument("--seconds", type=float, default=10.0, help="for a hard component")
     options = parser.parse_args()
     grouper = ContourGrouper.load(options.model)
@@ -54,7 +55,7 @@ def main() -> None:
     for row in islice(rows_of(options.data), options.limit):
         if not isinstance(row, PathfinderRow):
             raise SystemExit(f"{options.data}: not a pathfinder set of `mam make`")
-        joint = joint_model(row.clean > 26, parts, seen)
+        joint = joint_model(row.clean > 26, parts, seen, slack=options.slack)
         start = time.perf_counter()
         apart = pipeline(joint)
         middle = time.perf_counter()

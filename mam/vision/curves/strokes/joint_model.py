@@ -15,15 +15,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool
 
+from mam.core.growing import GrowingSizes
 from mam.graph import FactorGraph, GraphBuilder
-from mam.infer import Solution
+from mam.infer import Solution, solve
 from mam.vision.curves.chain_model import ContourPotentials, Links, contour_model
 from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.strokes.co_occurrences import CoOccurrences
 from mam.vision.curves.strokes.contour_answer import Grouping
 from mam.vision.curves.strokes.poses import Poses, poses_of_parts
-from mam.vision.parts.formal import sparsifier_model
+from mam.vision.images.binary import as_states
+from mam.vision.parts.cover import cover_graph, cover_of
 from mam.vision.parts.masks import Parts
+from mam.vision.parts.tiles import list_candidates
 
 _POTENTIALS = ContourPotentials(presence=0.0)
 
@@ -60,24 +63,33 @@ def joint_model(
     seen: CoOccurrences,
     potentials: ContourPotentials = _POTENTIALS,
     pruning: str = "strong",
+    slack: float = np.inf,
 ) -> JointModel:
     """Write down the joint model of an image.
 
-    ``potentials.presence`` is what a part scores beside its prior.
+    ``potentials.presence`` is what a part scores beside its prior. Placements with which the best
+    explanation of the pixels alone loses more than ``slack`` are left out.
     """
-    cover = sparsifier_model(image, parts, pruning)
+    states = as_states(image)
+    candidates = list_candidates([states], parts, pruning, GrowingSizes())
+    cover = cover_of(candidates, [states], parts)
+    graph, evidence = cover_graph(cover, parts.noise, exclusive=True)
+    if np.isfinite(slack):
+        alone = solve(graph, evidence)
+        hopeless = (alone["part"] == 0) & (alone.margin("part") > slack)
+        cover = cover.take(np.flatnonzero(~hopeless))
+        graph, evidence = cover_graph(cover, parts.noise, exclusive=True)
     row, column, kind = (
-        np.asarray(getattr(cover.candidates, name)).astype(np.int64)
-        for name in ("row", "column", "type")
+        getattr(cover.candidates, name).astype(np.int64) for name in ("row", "column", "type")
     )
     poses = poses_of_parts(np.zeros(len(kind), np.int64), kind, np.stack([row, column], 1), parts)
     links = seen.links(poses)
-    presence = cover.evidence["part"] + potentials.presence
+    presence = evidence["part"] + potentials.presence
     contours, evidence = contour_model(links, presence, potentials)
     # Both graphs count the parts from 0, and attention variables come behind them.
     builder = GraphBuilder()
     builder.variables("part", len(kind))
     builder.variables("attention", len(links))
-    for name, factors in (*cover.graph.factors, *contours.graph.factors):
+    for name, factors in (*graph.factors, *contours.graph.factors):
         builder.add(name, factors)
     return JointModel(builder.build(), evidence, poses, links, image, parts.masks)
