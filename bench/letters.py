@@ -20,6 +20,7 @@ from mam.vision.elastic.match import match, place_graphs
 from mam.vision.elastic.springs import elastic_edges
 from mam.vision.parts.greedy import greedy_cover
 from mam.vision.parts.masks import CABC
+from mam.vision.parts.training import letter_masks
 
 
 def main(rows: int = 60, graphs: int = 2000) -> None:
@@ -32,7 +33,7 @@ def main(rows: int = 60, graphs: int = 2000) -> None:
 
 
 def learning(data: list[CabcRow], device: str) -> None:
-    letters = [mask for row in data for mask in cabc.letter_masks(row)]
+    letters = [mask for row in data for mask in letter_masks(row)]
     greedy_cover(letters, disc(4), CABC)  # compiles
     vertices, cover = _timed(lambda: greedy_cover(letters, disc(4), CABC))
     elastic_edges(vertices)

@@ -28,12 +28,12 @@ def main(pictures: int = 10) -> None:
     stages(detector, image)
     whole = seconds(lambda: detector.find(image), 5)
     library = detector.library
-    print(f"  an object with {len(library.full)} graphs, all in: {1e3 * whole:.0f} ms")
+    print(f"  an object with {len(library.bank)} graphs, all in: {1e3 * whole:.0f} ms")
 
 
 def stages(detector: ObjectDetector, image: np.ndarray) -> None:
     library = detector.library
-    config, bank = library.config, library.full.graphs
+    config, bank = library.config, library.bank
     evidence = evidence_of(image, None, config.evidence)
     maps = seconds(lambda: evidence_of(image, None, config.evidence), 5)
 

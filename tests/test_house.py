@@ -130,6 +130,35 @@ def test_an_upward_import_is_found() -> None:
     assert upward_imports("graph", "from mam.factors import Or") == []
 
 
+LOOPS = {"while_loop", "fori_loop", "scan"}
+# Greedy covers are a search by rounds of their own, used by the learning of elastic graphs.
+KNOWN_LOOPS = {"parts/greedy.py"}
+
+
+def own_loops(source: str) -> set[str]:
+    """Compiled loops that a file writes itself."""
+    nodes = list(ast.walk(ast.parse(source)))
+    named = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    named |= {node.id for node in nodes if isinstance(node, ast.Name)}
+    return named & LOOPS
+
+
+def test_vision_has_no_loop_of_its_own() -> None:
+    vision = ROOT / "vision"
+    found = {
+        str(path.relative_to(vision))
+        for path in vision.rglob("*.py")
+        if own_loops(path.read_text())
+    }
+    assert found == KNOWN_LOOPS
+
+
+def test_a_loop_of_its_own_is_found() -> None:
+    assert own_loops("jax.lax.scan(f, x, y)") == {"scan"}
+    assert own_loops("from jax.lax import fori_loop\nfori_loop(0, 1, f, x)") == {"fori_loop"}
+    assert own_loops("accumulate(f, x, y)") == set()
+
+
 HOP = re.compile(r"(\S+\.py): ((?:[\w.]+(?:, )?)+)")
 
 

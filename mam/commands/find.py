@@ -17,8 +17,6 @@ from mam.commands.options import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from mam.vision.elastic.letters.finder import Match
     from mam.vision.elastic.photographs.detector import Detection
 
@@ -75,11 +73,13 @@ def find_letters(
     image: Path, model: str, copies: int, threshold: int, preset: PresetName, out: Path | None
 ) -> "list[Match]":
     """Find objects in a picture whose pixels are ON above a threshold; draw them if wanted."""
+    from mam.core.resize import scale_to, scaled
     from mam.data import decode, grey
     from mam.vision.elastic.letters.finder import ObjectFinder
 
     finder = ObjectFinder.load(model, preset=preset.value, threshold=threshold)
-    pixels = _reduced(grey(decode(image, str(image))), finder.bank_.config.get("side"))
+    pixels = grey(decode(image, str(image)))
+    pixels = scaled(pixels, scale_to(pixels.shape, finder.bank_.config.get("side")))
     matches = finder.find(pixels, copies)
     if out is not None:
         from mam.core.whole import write_whole
@@ -88,18 +88,6 @@ def find_letters(
 
         write_whole(out, encode_png(draw_matches(pixels, matches)))
     return matches
-
-
-def _reduced(pixels: "np.ndarray", side: int | None) -> "np.ndarray":
-    """The picture with at most the side that the graphs were learned at."""
-    import numpy as np
-    from PIL import Image
-
-    longest = max(pixels.shape)
-    if side is None or longest <= side:
-        return pixels
-    rows, cols = (max(1, round(n * side / longest)) for n in pixels.shape)
-    return np.asarray(Image.fromarray(pixels).resize((cols, rows), Image.Resampling.BILINEAR))
 
 
 def _letters_as_text(matches: "list[Match]") -> str:
@@ -127,6 +115,7 @@ def _letters_as_json(matches: "list[Match]") -> str:
                     "category": match.category,
                     "score": round(match.score, 3),
                     "margin": round(match.margin, 3) if math.isfinite(match.margin) else None,
+                    "proof": match.certificate.proof,
                     "vertices": match.vertices.tolist(),
                 }
                 for match in matches
@@ -165,6 +154,7 @@ def _objects_as_json(found: "list[Detection]") -> str:
                     "margin": round(one.margin, 3) if math.isfinite(one.margin) else None,
                     "pixels": int(one.mask.sum()),
                     "cut": one.cut,
+                    "proof": one.certificate.proof,
                     "graph": one.graph,
                     "vertices": one.vertices.tolist(),
                     "types": one.types.tolist(),

@@ -15,6 +15,7 @@ from mam.tasks import cabc as task
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_learning import PART_RADIUS, learn_bank
 from mam.vision.parts.masks import Parts
+from mam.vision.parts.training import letter_masks
 
 
 def draw_answers(shown: Sequence[ShownRow], finder: ObjectFinder) -> str:
@@ -50,7 +51,7 @@ def draw_graphs(rows: Sequence[CabcRow]) -> str:
     """Draw a letter of each row beside the elastic graph learned from it."""
     drawn = []
     for row in rows:
-        mask = task.letter_masks(row)[0]
+        mask = letter_masks(row)[0]
         inside = np.ix_(mask.any(1), mask.any(0))
         letter = as_rgb(mask[inside].astype(np.uint8) * 255)
         name = _names([int(row.categories[0])])

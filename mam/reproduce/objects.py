@@ -96,7 +96,7 @@ def learn(study: ObjectsStudy, level: str, run: int) -> Step:
     def work(path: Path, advance: Advance) -> Any:
         rows = task.object_rows(str(data.path), task.RowChoice("train", seed=run))
         examples = task.examples_of(rows, str(data.path))
-        detector = ObjectDetector(seed=run).fit_examples(examples)
+        detector = task.fit(examples, ObjectDetector(seed=run))
         detector.save(path)
         return {"images": len(examples)}
 

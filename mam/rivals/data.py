@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float32, Int, UInt8
-from PIL import Image
 
+from mam.core.resize import resized
 from mam.data.images import decode, grey
 from mam.data.read.labelled import LabelledPictures
 
@@ -31,7 +31,7 @@ def reduced(png: bytes, side: int, name: str) -> UInt8[np.ndarray, "side side"]:
     pixels = grey(decode(png, name))
     if pixels.shape[0] != pixels.shape[1]:
         raise ValueError(f"{name}: {pixels.shape[0]} x {pixels.shape[1]} px; it must be square")
-    return np.asarray(Image.fromarray(pixels).resize((side, side), Image.Resampling.BILINEAR))
+    return resized(pixels, (side, side))
 
 
 def batch_of(

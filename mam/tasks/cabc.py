@@ -13,15 +13,13 @@ from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt8
-from PIL import Image
-from skimage import measure
-from skimage.morphology import convex_hull_image
+from jaxtyping import Float, Int, UInt8
 
 from mam.core.devices import batch_size, batches_at_once
 from mam.core.progress import Advance
 from mam.data import CabcRow, find_rings
 from mam.tasks.accuracy import Answered, measure_accuracy
+from mam.tasks.cabc_pixels import ON, read_as_paper, reduce_image
 from mam.tasks.report import Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.bank import Bank
@@ -31,11 +29,9 @@ from mam.vision.elastic.letters.letter_search import LetterCandidates
 from mam.vision.images.binary import as_states
 from mam.vision.parts.greedy import greedy_cover
 from mam.vision.parts.message_cover import message_cover
+from mam.vision.parts.training import LETTER_SIDE, letter_masks
 
-SIDE = 256  # px to which images are reduced (paper, "Efficient inference")
 PUBLISHED_SIDE = 350  # px, of the published images; markers are given in these
-_ON = 12  # of 255: a pixel of a reduced test image is ON above 0.05
-_RING = 32  # of 255: a pixel of a ring is above it, and below 255
 _BATCH = 128  # rows read and answered at a time
 _LEARNED = 512  # rows whose letters are learned at a time
 _MOST_EDGES = 300  # of a graph: one letter in twenty has more, a blob of many parts
@@ -65,24 +61,13 @@ class CabcAnswer:
     label: int  # 1: same letter
     log_odds: float  # of "same" against "different"; +-inf under the paper's preset
     markers: Float[np.ndarray, "2 2"]  # (row, column) in the reduced image
+    proved: bool  # the places of both letters are proved to be the best of their graphs
     _pair: Callable[[], tuple[Match, Match]]
 
     @cached_property
     def letters(self) -> tuple[Match, Match]:
         """The best pair that agrees with the label; drawn only when asked for."""
         return self._pair()
-
-
-def reduce_image(image: UInt8[np.ndarray, "_ _"], above: int) -> Bool[np.ndarray, "side side"]:
-    """Reduce to the side the graphs are learned at; which pixels are above a value."""
-    small = Image.fromarray(image).resize((SIDE, SIDE), Image.Resampling.BILINEAR)
-    return np.asarray(small) > above
-
-
-def letter_masks(row: CabcRow) -> list[Bool[np.ndarray, "side side"]]:
-    """The two letters of a row; every pixel they touch is ON."""
-    bits = [((row.letters & bit) > 0).astype(np.uint8) * 255 for bit in (1, 2)]
-    return [reduce_image(letter, 0) for letter in bits]
 
 
 def fit(
@@ -144,8 +129,8 @@ def read_image(
     if not np.allclose(scale, scale[0], rtol=0.02):
         raise ValueError(f"{name}: {image.shape} px; a cABC image is square")
     found = find_rings(image, name, radius=11.0 * scale[0], ring=3.0 * scale[0])
-    markers = (found + 0.5) * SIDE / np.array(image.shape) - 0.5
-    state = as_states(reduce_image(image, _ON))
+    markers = (found + 0.5) * LETTER_SIDE / np.array(image.shape) - 0.5
+    state = as_states(reduce_image(image, ON))
     away = [_distance_from(marker) for marker in markers]
     for distance in away:
         state[distance <= config.hidden] = 0
@@ -154,22 +139,6 @@ def read_image(
             raise ValueError(f"{name}: the marker at {marker.tolist()} lies on no letter")
         state[distance <= config.core] = 1
     return state, markers
-
-
-def read_as_paper(
-    image: UInt8[np.ndarray, "_ _"], name: str
-) -> tuple[Int[np.ndarray, "side side"], Bool[np.ndarray, "2 side side"]]:
-    """The pixels of an image as they are, and the convex hulls of its rings.
-
-    Pixels that are neither black nor white form the rings (facts, "cABC model").
-    """
-    grey = np.asarray(measure.label((image > _RING) & (image < 255), connectivity=2))
-    if grey.max() < 2:
-        raise ValueError(f"{name}: no two rings of grey pixels; the paper's preset needs them")
-    rings = np.argsort(-np.bincount(grey.ravel())[1:], kind="stable")[:2] + 1
-    hulls = [convex_hull_image(grey == ring).astype(np.uint8) * 255 for ring in rings]
-    state = as_states(reduce_image(image, _ON))
-    return state, np.stack([reduce_image(hull, 127) for hull in hulls])
 
 
 def predict(
@@ -216,12 +185,19 @@ def evaluate(
     limit: int | None = None,
     advance: Advance = lambda count: None,
 ) -> Report:
-    """Answer the rows of a data set and compare with their labels."""
+    """Answer the rows of a data set and compare with their labels.
+
+    ``proved`` is the share of answers whose two letters have the best places of their graphs, in
+    the model of ``mam.vision.elastic.search.certify``. Letters have loops: ``finder.bound`` tells.
+    """
 
     def answers(rows: list[CabcRow], first: int) -> list[Answered | str]:
         names = [f"row {first + place}" for place in range(len(rows))]
         found = predict([row.image for row in rows], finder, names)
-        return [str(one) if isinstance(one, ValueError) else Answered(one.label) for one in found]
+        return [
+            str(one) if isinstance(one, ValueError) else Answered(one.label, one.proved)
+            for one in found
+        ]
 
     rows = islice(rows_of_kind(source, CabcRow, "row of cABC"), limit)
     return measure_accuracy(rows, _BATCH, answers, advance)
@@ -250,7 +226,8 @@ def _decide(
     label = int(odds > 0)
     best = int(np.where(same == bool(label), score, -np.inf).argmax())
     pair = int(one[best]), int(two[best])
-    return CabcAnswer(label, odds, markers, lambda: _matches(finder, found, state, pair))
+    proved = _proved(finder, found, state, pair)
+    return CabcAnswer(label, odds, markers, proved, lambda: _matches(finder, found, state, pair))
 
 
 def _decide_as_paper(
@@ -270,7 +247,14 @@ def _decide_as_paper(
         away = [float(np.hypot(*(letter.vertices - marker).T).min()) for letter in letters]
         owner.append(int(np.argmax(overlap)) if max(overlap) else int(np.argmin(away)))
     same = owner[0] == owner[1]
-    return CabcAnswer(int(same), np.inf if same else -np.inf, markers, lambda: letters)
+    proved = all(letter.certificate.proof for letter in letters)
+    return CabcAnswer(int(same), np.inf if same else -np.inf, markers, proved, lambda: letters)
+
+
+def _proved(
+    finder: ObjectFinder, found: LetterCandidates, state: np.ndarray, pair: tuple[int, int]
+) -> bool:
+    return all(one.proof for one in finder.certify(found, state, list(pair)))
 
 
 def _matches(
@@ -282,14 +266,14 @@ def _matches(
 
 def _distance_from(marker: Float[np.ndarray, "2"]) -> Float[np.ndarray, "side side"]:
     """How far each pixel of the reduced image is."""
-    along = np.arange(SIDE)
+    along = np.arange(LETTER_SIDE)
     return np.hypot(along[:, None] - marker[0], along - marker[1])
 
 
 def _distances(found: LetterCandidates, markers: np.ndarray) -> Float[np.ndarray, "candidates 2"]:
     """From each candidate's nearest vertex to each marker."""
-    away = np.linalg.norm(found.place[:, :, None] - markers, axis=-1)
-    return np.where(found.there[..., None], away, np.inf).min(1)
+    away = np.linalg.norm(found.graphs.place[:, :, None] - markers, axis=-1)
+    return np.where(found.graphs.there[..., None], away, np.inf).min(1)
 
 
 def _log_sum(values: np.ndarray) -> float:

@@ -20,14 +20,13 @@ from jaxtyping import Bool, Float, Int
 
 from mam.core.progress import Advance
 from mam.data import CabcRow
-from mam.tasks.cabc import CabcAnswer, letter_masks, predict, read_image
+from mam.tasks.cabc import CabcAnswer, predict, read_image
 from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.letters.finder import ObjectFinder
-from mam.vision.elastic.letters.letter_forward import part_scores
 from mam.vision.elastic.letters.letter_pairs import cover_counts, offsets_of
-from mam.vision.elastic.letters.letter_search import search
-from mam.vision.elastic.match import match, place_graphs
-from mam.vision.elastic.refit import refitted
+from mam.vision.elastic.letters.letter_search import scored, search
+from mam.vision.elastic.search import MatchedGraphs
+from mam.vision.parts.training import letter_masks
 
 # Letters are broken into blocks and parts are round: even the graph learned from a letter covers it
 # with an IoU of .71 to .80 only. Of 48 letters of the hard set 43 had a candidate of their category
@@ -103,10 +102,10 @@ def overlaps_of(row: CabcRow, finder: ObjectFinder, name: str) -> Overlaps:
         raise answer
     state, _ = read_image(row.image, name)
     [kept] = finder.search([state])
-    real = np.isfinite(kept.single)
+    real = kept.graphs.take(np.isfinite(kept.single))
     return Overlaps(
         _forward_overlaps(state, letters, finder),
-        _overlap(_covered(kept.place[real], kept.there[real], finder, state.shape), letters),
+        _overlap(_covered(real, finder, state.shape), letters),
         _overlap(np.stack([match.pixels.ravel() for match in answer.letters]), letters),
     )
 
@@ -122,37 +121,30 @@ def _forward_overlaps(
     # In a window of 1 px nothing moves: what is found are the anchors.
     still = replace(config, window=1, rounds=(), kept=_ALL)
     [found] = search([state], replace(library, config=still))
-    graph = found.graph[np.isfinite(found.single)]
-    middle = found.place[np.isfinite(found.single), 0] - bank.vertices[graph, 0]
-    scores = part_scores(
-        np.where(letters, 1.0, -config.off).astype(np.float32), bank.mask, -config.off
-    )
-    outside = -config.off * float(bank.mask.sum())
-    graphs = place_graphs(
+    anchored = found.graphs.take(np.isfinite(found.single))
+    middle = anchored.place[:, 0] - bank.vertices[anchored.graph, 0]
+    images = scored(np.where(letters, 1, -1), library)
+    own = images.match(
         bank,
-        np.repeat([0, 1], len(graph)),
-        np.tile(graph, 2),
+        np.repeat([0, 1], len(middle)),
+        np.tile(anchored.graph, 2),
         np.tile(middle - config.window // 2, (2, 1)),
+        config,
     )
-    matched = match(scores, graphs, outside, config.window, config.sweeps)
-    before = config.window
-    for _, window, sweeps in config.rounds:
-        weight = graphs.there.astype(np.float64)
-        graphs = refitted(graphs, matched, weight, before, window, config.factor)
-        matched = match(scores, graphs, outside, window, sweeps)
-        before = window
-    covered = _covered(matched.place, graphs.there, finder, state.shape)
+    for again in config.rounds:
+        own = images.refit(own, own.there.astype(np.float64), again, config.factor)
+    covered = _covered(own, finder, state.shape)
     halves = np.split(covered, 2)
     own = [_overlap(half, letters)[:, letter] for letter, half in enumerate(halves)]
     return np.stack(own, 1)
 
 
 def _covered(
-    place: np.ndarray, there: np.ndarray, finder: ObjectFinder, shape: tuple[int, ...]
+    found: MatchedGraphs, finder: ObjectFinder, shape: tuple[int, ...]
 ) -> Bool[np.ndarray, "candidates pixels"]:
     """The pixels under the parts of each candidate."""
     offsets = offsets_of(finder.library.bank.mask)
-    return np.asarray(cover_counts(place, there, offsets, shape)) > 0
+    return np.asarray(cover_counts(found.place, found.there, offsets, shape)) > 0
 
 
 def _overlap(

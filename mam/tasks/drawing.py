@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import numpy as np
 from jaxtyping import Float, UInt8
-from PIL import Image
 
 from mam.core.model_files import find_model, model_kind
+from mam.core.resize import scaled
 from mam.vision.curves.answer import Grouped, Same
 from mam.vision.curves.strands.curve_grouper import CurveGrouper
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
@@ -77,7 +77,7 @@ def _contours(
     if 1 / _ALIKE < scale < _ALIKE:
         scale = 1.0
     grouper = _loaded(ContourGrouper, *_version(model), bound)
-    [found] = grouper.predict([_resized(ink.contrast, scale)])
+    [found] = grouper.predict([scaled(ink.contrast, scale)])
     lines = [(line + 0.5) / scale - 0.5 for line in found.polylines]
     same = None
     if markers is not None:
@@ -114,14 +114,6 @@ def _version(model: str) -> tuple[Path, int]:
 def _loaded(kind: type[_Grouper], path: Path, written: int, bound: bool) -> _Grouper:
     """A grouper stays loaded: it knows the sizes of the arrays that it compiled for."""
     return kind.load(path).set_params(bound=bound)
-
-
-def _resized(contrast: UInt8[np.ndarray, "rows cols"], scale: float) -> UInt8[np.ndarray, "_ _"]:
-    if scale == 1.0:
-        return contrast
-    rows, cols = (max(1, round(side * scale)) for side in contrast.shape)
-    image = Image.fromarray(contrast).resize((cols, rows), Image.Resampling.LANCZOS)
-    return np.asarray(image)
 
 
 def line_length(line: Float[np.ndarray, "_ 2"]) -> float:

@@ -9,6 +9,7 @@ from mam.data import AnyRow, CabcRow
 from mam.tasks import cabc
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_learning import learn_bank
+from mam.vision.parts.training import LETTER_SIDE
 
 
 def learn_objects(
@@ -25,7 +26,7 @@ def learn_objects(
     about, every = {"data": source.rsplit("/", 1)[-1]}, chain([first], coming)
     if isinstance(first, CabcRow):
         bank = cabc.fit(_letters(every, source), advance, preset).bank_
-        config = {"side": cabc.SIDE, "preset": preset}
+        config = {"side": LETTER_SIDE, "preset": preset}
         return replace(bank, config=config, provenance=about)
     if preset != "best":
         raise ValueError(f"{source}: presets are for cABC; plain masks are learned the best way")

@@ -34,7 +34,7 @@ def test_learn_find_evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     learned = json.loads(run("learn", "objects", data, "--out", bank, "--json").stdout)
     assert learned["graphs"] == 4 and learned["vertices"] > 10
     report = json.loads(run("evaluate", "cabc", data, "--model", bank, "--json").stdout)
-    assert set(report) == {"accuracy", "n", "per_second", "errors", "skipped"}
+    assert set(report) == {"accuracy", "proved", "n", "per_second", "errors", "skipped"}
     assert report["n"] == 2
     told = json.loads(run("evaluate", "cabc", data, "--model", bank, "--causes", "--json").stdout)
     assert set(told) == {*report, "causes"} and told["errors"] == report["errors"]

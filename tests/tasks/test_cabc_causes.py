@@ -18,8 +18,10 @@ from mam.vision.elastic.letters import finder as finders
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_forward import ForwardConfig
 from mam.vision.elastic.letters.letter_pairs import PairConfig
-from mam.vision.elastic.letters.letter_search import LetterSearchConfig, RefitRound
+from mam.vision.elastic.letters.letter_search import LetterSearchConfig
+from mam.vision.elastic.search import RefitRound
 from mam.vision.elastic.variants import VariantConfig
+from mam.vision.parts.training import letter_masks
 
 RECIPE = recipe("cabc", "easy", 5)
 SMALL = LetterSearchConfig(
@@ -111,7 +113,7 @@ def test_overlaps_are_those_of_the_pixels(row: CabcRow, bank: Bank, finder_of: C
     [answer] = cabc.predict([row.image], finder)
     assert isinstance(answer, cabc.CabcAnswer)
     for match, found in zip(answer.letters, overlaps.chosen, strict=True):
-        for letter, share in zip(cabc.letter_masks(row), found, strict=True):
+        for letter, share in zip(letter_masks(row), found, strict=True):
             both, any_ = (match.pixels & letter).sum(), (match.pixels | letter).sum()
             assert share == pytest.approx(both / any_)
     # What was learned from the letters themselves covers them about as well as parts can.

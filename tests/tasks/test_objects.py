@@ -7,7 +7,7 @@ import pytest
 
 from mam.data import Recipe, rows_of, write_dataset
 from mam.data.generate.objects import LEVELS
-from mam.tasks.objects import RowChoice, evaluate, examples_of, leave_out, object_rows
+from mam.tasks.objects import RowChoice, evaluate, examples_of, fit, leave_out, object_rows
 from mam.vision.elastic.photographs.detector import ObjectDetector
 
 SMALL = replace(LEVELS["easy"], rows=160, cols=192, objects=2, frames=6, clutter=(2, 5))
@@ -38,7 +38,7 @@ def test_the_papers_choice_of_scenes_and_frames(data: str) -> None:
 
 def test_evaluate(data: str) -> None:
     train = list(object_rows(data, RowChoice("train")))
-    detector = ObjectDetector(graphs=12).fit_examples(examples_of(train, data, "object-1"))
+    detector = fit(examples_of(train, data, "object-1"), ObjectDetector(graphs=12))
     report = evaluate(data, detector, RowChoice("test", limit=10))
     assert report.n == 5 and list(report.figures["iou"]) == ["object-1"]  # type: ignore[arg-type]
     assert report.figures["median_iou"] > 0.7 and report.figures["there"] > 0.5  # type: ignore

@@ -7,6 +7,7 @@ import typer
 from mam.commands.evaluate.rival import evaluate_rival, is_rival
 from mam.commands.options import (
     LETTERS,
+    BoundOption,
     DataArgument,
     JsonOption,
     LetterModelOption,
@@ -27,12 +28,13 @@ def cabc(
     causes: Annotated[
         bool, typer.Option("--causes", help="Say at which stage wrong answers went wrong.")
     ] = False,
+    bound: BoundOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Are two markers on the same letter? Measure on a cABC data set."""
     if is_rival(model):
-        if causes or preset is not None:
-            raise ValueError(f"{model}: a rival has neither causes nor presets")
+        if causes or bound or preset is not None:
+            raise ValueError(f"{model}: a rival has neither causes nor presets nor bounds")
         evaluate_rival(data, model, "cabc", limit, as_json)
         return
     from mam.tasks.cabc import evaluate
@@ -41,7 +43,7 @@ def cabc(
 
     bank = Bank.load(model)
     chosen = bank.config.get("preset", "best") if preset is None else preset.value
-    finder = ObjectFinder.of(bank, preset=chosen)
+    finder = ObjectFinder.of(bank, preset=chosen, bound=bound)
     with progress_bar("evaluating", row_count(data, limit)) as advance:
         report = evaluate(data, finder, limit, advance)
     if causes:

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from mam.commands.options import (
+    BoundOption,
     DataArgument,
     GraphsOption,
     JsonOption,
@@ -33,6 +34,7 @@ def objects(
     graphs: GraphsOption = 200,
     seed: SeedOption = 0,
     limit: LimitOption = None,
+    bound: BoundOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Where are objects in photographs? IoU of found and true masks."""
@@ -47,10 +49,11 @@ def objects(
         if model is None:
 
             def make() -> ObjectDetector:
-                return ObjectDetector(graphs=graphs, mask=mask.value, seed=seed)
+                return ObjectDetector(graphs=graphs, mask=mask.value, bound=bound, seed=seed)
 
             report = measure_without(data, make, choice, advance)
         else:
-            detector = ObjectDetector.load(model, graphs=graphs, mask=mask.value, seed=seed)
+            known = {"graphs": graphs, "mask": mask.value, "bound": bound, "seed": seed}
+            detector = ObjectDetector.load(model, **known)
             report = evaluate(data, detector, choice, name, advance)
     typer.echo(report.as_json() if as_json else report.as_text())

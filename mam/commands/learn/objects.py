@@ -47,13 +47,13 @@ def objects(
         return
     if preset is not PresetName.best:
         raise ValueError(f"{data}: --preset paper is for letters of cABC, not for photographs")
-    from mam.tasks.objects import RowChoice, examples_of, object_rows
+    from mam.tasks.objects import RowChoice, examples_of, fit, object_rows
     from mam.vision.elastic.photographs.detector import ObjectDetector
 
     choice = RowChoice(split.value, depth, limit, seed)
     examples = examples_of(object_rows(data, choice), data, name)
     start = time.perf_counter()
-    detector = ObjectDetector(graphs=graphs, seed=seed).fit_examples(examples)
+    detector = fit(examples, ObjectDetector(graphs=graphs, seed=seed))
     detector.save(out)
     model = detector.library.model
     about = {

@@ -21,6 +21,7 @@ from jaxtyping import Bool, Float, Int
 from mam.factors import PatternSet
 from mam.graph import compile_graphs
 from mam.infer import Options, Solution, solve
+from mam.infer.certificate import Certificate
 from mam.models import MarkovAttentionModel, PartKind, part_attention_model
 from mam.models.parts import part_attention_graph
 
@@ -179,14 +180,6 @@ def _decided(found: Solution) -> Decided:
     return Decided(on, np.where(on, margin, -margin), found.proved[start : start + len(on)])
 
 
-class Certificate(NamedTuple):
-    """What an answer scores, what none can exceed, and how that is known."""
-
-    score: float
-    bound: float | None
-    proof: str | None  # "exact", "bound" or None, as of a ``Solution``
-
-
 def certify(
     links: Links,
     found: Decided,
@@ -199,10 +192,9 @@ def certify(
     if found.proved.all():
         return Certificate(score, score, "exact")
     if not bound:
-        return Certificate(score, None, None)
+        return Certificate(score)
     model, evidence = contour_model(links, presence, potentials)
-    above = float(solve(model.graph, evidence, bound=True).bound)
-    return Certificate(score, above, "bound" if above - score <= 1e-5 else None)
+    return Certificate.below(score, float(solve(model.graph, evidence, bound=True).bound))
 
 
 def score_of(

@@ -96,26 +96,38 @@ class Bank:
             chosen[name] = chosen[name][:, : max(most[1], 1)]
         return replace(self, **chosen)
 
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What a file holds."""
+        typed = {} if self.type is None else {"type": self.type}
+        kept = {name: getattr(self, name) for name in ARRAYS}
+        return {**kept, **typed, "mask": self.mask.astype(np.uint8)}
+
+    @classmethod
+    def of_arrays(
+        cls,
+        arrays: Mapping[str, np.ndarray],
+        config: Mapping[str, Any],
+        provenance: Mapping[str, Any] | None = None,
+    ) -> "Bank":
+        """Read what a file holds."""
+        kept: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
+        kept |= {"mask": arrays["mask"].astype(bool), "type": arrays.get("type")}
+        return cls(**kept, config=config, provenance=provenance or {})
+
     def save(self, path: str | Path) -> None:
         """Write the bank to a file."""
-        arrays = {name: getattr(self, name) for name in ARRAYS}
+        arrays = self.arrays
         for name in ("vertices", "ends"):
             if arrays[name].max() <= 255:
                 arrays[name] = arrays[name].astype(np.uint8)  # half the file
-        arrays["mask"] = self.mask.astype(np.uint8)
-        if self.type is not None:
-            arrays["type"] = self.type
         save_model(path, ModelFile(KIND, arrays, self.config, self.provenance))
 
     @classmethod
     def load(cls, source: str | Path) -> "Bank":
         """Open a bank from a file, or by its bundled name; the arrays stay there until used."""
         found = load_model(source, KIND, mapped=True)
-        arrays = {name: found.arrays[name] for name in ARRAYS}
-        mask = found.arrays["mask"].astype(bool)
-        kind = found.arrays.get("type")
-        about = {"config": found.config, "provenance": found.provenance}
-        return cls(**arrays, mask=mask, type=kind, **about)  # type: ignore[arg-type]
+        return cls.of_arrays(found.arrays, found.config, found.provenance)
 
 
 ARRAYS = ("vertices", "vertex_count", "ends", "radius", "edge_count", "category")

@@ -135,7 +135,7 @@ def _match(
     sweeps: int | Flooding,
 ) -> tuple[Array, Swept]:
     """Places and what is known of them, for one block."""
-    unary = _unary(scores, graphs, window, outside)
+    unary = window_scores(scores, graphs, window, outside)
     nothing = jnp.zeros((1, 0), unary.dtype)
     wiring = wired(graphs, window)
     if isinstance(sweeps, Flooding):
@@ -148,7 +148,12 @@ def _match(
     return jnp.asarray(graphs.reference) + offset, found
 
 
-def _unary(scores: Array, graphs: PlacedGraphs, window: int, outside: Array | float) -> Array:
+def window_scores(
+    scores: Float[Array, "images rows cols"],
+    graphs: PlacedGraphs,
+    window: int,
+    outside: Array | float,
+) -> Float[Array, "vertices places"]:
     """The part score of every vertex at every place of its window."""
     rows, cols = scores.shape[1:]
     grid = jnp.arange(window, dtype=jnp.int32)

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from mam.vision.elastic.match import Matched, PlacedGraphs
+from mam.vision.elastic.springs import wished_radii
 
 # px: as if every vertex had this much spread that did not move. Keeps straight strokes from
 # collapsing sideways.
@@ -31,12 +32,8 @@ def refitted(
     inertia = _INERTIA**2 * total * np.eye(2)
     maps = (_moments(y, x, weight) + inertia) @ np.linalg.inv(_moments(x, x, weight) + inertia)
     moved = np.rint(x @ maps.swapaxes(1, 2) + middle).astype(np.int32)
-    number = np.arange(len(moved))[:, None]
-    away = moved[number, graphs.ends[..., 1]] - moved[number, graphs.ends[..., 0]]
-    wishes = np.maximum(1.0, np.hypot(away[..., 0], away[..., 1]) / factor)
-    return graphs._replace(
-        reference=moved - np.int32(window // 2), radius=np.rint(wishes).astype(np.int32)
-    )
+    radius = np.rint(wished_radii(moved, graphs.ends, factor)).astype(np.int32)
+    return graphs._replace(reference=moved - np.int32(window // 2), radius=radius)
 
 
 def _mean(places: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -6,16 +6,16 @@ shortest path is at most ``tolerance`` times its wish) needs no edge of its own.
 are kept and updated with every edge instead of being searched for every pair.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Integer, Shaped
 
+from mam.infer.loop import run
 from mam.vision.parts.greedy import places_of
 
 _FAR = np.float32(1e6)  # no path; far above any sum of radii
@@ -53,12 +53,53 @@ def elastic_edges(
     >>> found.ends.tolist(), found.radius.tolist()
     ([[0, 1], [1, 2], [2, 3]], [1, 1, 4])
     """
-    found: list[Edges | None] = [None] * len(vertices)
+    found: list[np.ndarray | None] = [None] * len(vertices)
     for numbers, places, there in _batches(vertices):
         added = np.asarray(_added(places, there, config.factor, config.tolerance, config.longest))
         for number, pairs in zip(numbers, places_of(added), strict=False):
-            found[number] = _walked(pairs, vertices[number], config.factor)
-    return [one for one in found if one is not None]
+            found[number] = _walk(pairs, len(vertices[number]))
+    return _with_radii(vertices, [ends for ends in found if ends is not None], config.factor)
+
+
+def wished_radii(
+    places: Shaped[np.ndarray, "graphs vertices 2"],
+    ends: Integer[np.ndarray, "graphs edges 2"],
+    factor: float,
+) -> Float[np.ndarray, "graphs edges"]:
+    """The radius that each edge wants: max(1, distance / factor)."""
+    graph = np.arange(len(places))[:, None]
+    away = places[graph, ends[..., 1]] - places[graph, ends[..., 0]]
+    return np.maximum(1.0, np.hypot(away[..., 0], away[..., 1]) / factor)
+
+
+def balanced_radii(
+    wishes: Float[np.ndarray, "graphs edges"], real: np.ndarray
+) -> Int[np.ndarray, "graphs edges"]:
+    """Round the wishes of each graph so that the errors cancel along it; 0 where no edge is."""
+    radius = np.zeros(wishes.shape, np.int64)
+    error = np.zeros(len(wishes))
+    for edge in range(wishes.shape[1]):
+        wish = wishes[:, edge]
+        up, down = np.ceil(wish), np.floor(wish)
+        rise = np.abs(up - wish + error) < np.abs(down - wish + error)
+        chosen = np.where(rise, up, down)
+        radius[:, edge] = np.where(real[:, edge], chosen, 0)
+        error = np.where(real[:, edge], chosen - wish + error, error)
+    return radius
+
+
+def _with_radii(
+    vertices: Sequence[np.ndarray], walks: Sequence[np.ndarray], factor: float
+) -> list[Edges]:
+    """Edges in the order of a walk; the errors of their rounded radii cancel on the way."""
+    counts = np.array([len(walk) for walk in walks], np.int64)
+    places = np.zeros((len(walks), max(map(len, vertices), default=0), 2))
+    ends = np.zeros((len(walks), counts.max(initial=0), 2), np.int64)
+    for graph, (own, walk) in enumerate(zip(vertices, walks, strict=True)):
+        places[graph, : len(own)], ends[graph, : len(walk)] = own, walk
+    real = np.arange(ends.shape[1]) < counts[:, None]
+    radius = balanced_radii(wished_radii(places, ends, factor), real)
+    return [Edges(walk, own[: len(walk)]) for walk, own in zip(walks, radius, strict=True)]
 
 
 def _batches(vertices: Sequence[np.ndarray]):
@@ -86,43 +127,54 @@ def _added(
     longest: Array | float,
 ) -> Bool[Array, "graphs n n"]:
     """Which pairs get an edge."""
-    return jax.vmap(partial(_added_to_one, factor=factor, tolerance=tolerance, longest=longest))(
-        places, there
-    )
-
-
-def _added_to_one(
-    places: Array,
-    there: Array,
-    factor: Array | float,
-    tolerance: Array | float,
-    longest: Array | float,
-) -> Bool[Array, "n n"]:
-    count = len(places)
-    square = jnp.sum((places[:, None] - places) ** 2, -1)
+    count = there.shape[1]
+    square = jnp.sum((places[:, :, None] - places[:, None]) ** 2, -1)
     distance = jnp.sqrt(square)
     wish = jnp.maximum(1.0, distance / factor)
     number = jnp.arange(count)
-    upper = number[:, None] < number
-    allowed = upper & there[:, None] & there & (distance < longest)
+    allowed = there[:, :, None] & there[:, None] & (distance < longest)
+    allowed &= number[:, None] < number
     # Squared distances are whole numbers, so equally distant pairs are told apart by their place.
-    rank = _ranks(jnp.where(allowed, square, jnp.inf))
+    rank = jax.vmap(_ranks)(jnp.where(allowed, square, jnp.inf))
+    adding = _Adding(wish, jnp.where(allowed, wish * tolerance, jnp.inf), rank)
+    apart = jnp.broadcast_to(jnp.where(number[:, None] == number, 0.0, _FAR), wish.shape)
+    start = apart, jnp.zeros(wish.shape, bool)
+    return run(adding, start, count * count)[0][1]
 
-    def first_loose(paths: Array) -> Array:
-        loose = allowed & (paths > wish * tolerance)
-        return jnp.min(jnp.where(loose, rank, count * count))
 
-    def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        paths, added, at = state
-        u, v = _place_of(rank, at, count)
-        weight = jnp.ceil(wish[u, v])
-        through = paths[:, u, None] + weight + paths[v]
-        paths = jnp.minimum(paths, jnp.minimum(through, through.T))
-        return paths, added.at[u, v].set(True), first_loose(paths)
+class _Adding(NamedTuple):
+    """One edge a step, for ``run``; the state is the length of all shortest paths, and the edges.
 
-    paths = jnp.where(number[:, None] == number, 0.0, _FAR)
-    start = paths, jnp.zeros((count, count), bool), first_loose(paths)
-    return jax.lax.while_loop(lambda state: state[2] < count * count, step, start)[1]
+    A graph rests when no pair is held too loosely.
+    """
+
+    wish: Float[Array, "graphs n n"]
+    loosest: Float[Array, "graphs n n"]  # path that a pair still bears
+    rank: Int[Array, "graphs n n"]  # closest pairs first
+
+    @property
+    def instances(self) -> int:
+        """The number of graphs."""
+        return len(self.wish)
+
+    def step(
+        self, state: tuple[Array, Array], active: Bool[Array, " graphs"], iteration: Array
+    ) -> tuple[tuple[Array, Array], Bool[Array, " graphs"]]:
+        """Join the closest loose pair of every graph; tell where there was one."""
+        return jax.vmap(_join)(*state, self.wish, self.loosest, self.rank)
+
+
+def _join(
+    paths: Array, added: Array, wish: Array, loosest: Array, rank: Array
+) -> tuple[tuple[Array, Array], Array]:
+    count = len(wish)
+    at = jnp.min(jnp.where(paths > loosest, rank, count * count))
+    some = at < count * count
+    u, v = _place_of(rank, at, count)
+    weight = jnp.where(some, jnp.ceil(wish[u, v]), _FAR)
+    through = paths[:, u, None] + weight + paths[v]
+    paths = jnp.minimum(paths, jnp.minimum(through, through.T))
+    return (paths, added.at[u, v].max(some)), some
 
 
 def _ranks(values: Float[Array, "n n"]) -> Int[Array, "n n"]:
@@ -135,22 +187,6 @@ def _ranks(values: Float[Array, "n n"]) -> Int[Array, "n n"]:
 def _place_of(rank: Int[Array, "n n"], at: Array, count: int) -> tuple[Array, Array]:
     flat = jnp.argmax(rank.ravel() == at)
     return flat // count, flat % count
-
-
-def _walked(pairs: np.ndarray, vertices: np.ndarray, factor: float) -> Edges:
-    """Order edges along a depth-first walk; round radii so that errors cancel on the way."""
-    ends = _walk(pairs, len(vertices))
-    away = vertices[ends[:, 1]] - vertices[ends[:, 0]]
-    wishes = np.maximum(1.0, np.hypot(away[:, 0], away[:, 1]) / factor)
-    radius, error = [], 0.0
-    for wish in wishes.tolist():
-        low = math.floor(wish)
-        high = math.ceil(wish)
-        up, down = high - wish + error, low - wish + error
-        rise = abs(up) < abs(down)
-        error = up if rise else down
-        radius.append(high if rise else low)
-    return Edges(ends, np.array(radius, np.int64))
 
 
 def _walk(pairs: np.ndarray, count: int) -> Int[np.ndarray, "edges 2"]:

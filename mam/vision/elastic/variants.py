@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.springs import balanced_radii, wished_radii
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,8 @@ def _moved(bank: Bank, copy: int, config: VariantConfig) -> tuple[np.ndarray, np
     places = np.einsum("gij,gvj->gvi", maps, bank.vertices.astype(np.float64))
     corner = np.where(there[..., None], places, np.inf).min(1, keepdims=True)
     places = np.where(there[..., None], np.rint(places - corner), 0)
-    graph = np.arange(len(bank))[:, None]
-    away = places[graph, bank.ends[..., 1]] - places[graph, bank.ends[..., 0]]
-    wishes = np.maximum(1.0, np.hypot(away[..., 0], away[..., 1]) / config.factor)
     real = np.arange(bank.ends.shape[1]) < bank.edge_count[:, None]
-    radius = balanced_radii(wishes, real)
+    radius = balanced_radii(wished_radii(places, bank.ends, config.factor), real)
     return places.astype(np.int16), radius.astype(np.uint8)
 
 
@@ -84,19 +82,3 @@ def _affine(
     cos, sin = np.cos(angle), np.sin(angle)
     turn = np.stack([np.stack([cos, -sin], -1), np.stack([sin, cos], -1)], -2)
     return turn @ shear * scale[:, None, :]
-
-
-def balanced_radii(
-    wishes: Float[np.ndarray, "graphs edges"], real: np.ndarray
-) -> Int[np.ndarray, "graphs edges"]:
-    """Round the wishes of each graph so that the errors cancel along it; 0 where no edge is."""
-    radius = np.zeros(wishes.shape, np.int64)
-    error = np.zeros(len(wishes))
-    for edge in range(wishes.shape[1]):
-        wish = wishes[:, edge]
-        up, down = np.ceil(wish), np.floor(wish)
-        rise = np.abs(up - wish + error) < np.abs(down - wish + error)
-        chosen = np.where(rise, up, down)
-        radius[:, edge] = np.where(real[:, edge], chosen, 0)
-        error = np.where(real[:, edge], chosen - wish + error, error)
-    return radius

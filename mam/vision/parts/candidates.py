@@ -22,6 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Int8, UInt32
 
+from mam.core.chunks import accumulate
 from mam.core.growing import GrowingSizes
 from mam.core.padded import PAST, take
 from mam.factors.base import Leaf
@@ -233,10 +234,11 @@ def _undominated(
         first = earlier | (here_too & (types < kind[:, None]))
         return jnp.any(able & ((n_there > n[:, None]) | (f_there < f[:, None]) | first), 1)
 
-    def body(i: Array, gone: Array) -> Array:
+    def at_offset(i: Array) -> Array:
         back = window.shifted[:, len(window.offsets) - 1 - i]
-        return gone | dominated(window.offsets[i], window.shifted[:, i], back)
+        return dominated(window.offsets[i], window.shifted[:, i], back)
 
-    gone = jax.lax.fori_loop(0, len(window.offsets), body, jnp.zeros(len(n), bool))
+    offsets = jnp.arange(len(window.offsets), dtype=jnp.int32)
+    gone = accumulate(at_offset, offsets, jnp.zeros(len(n), bool), jnp.logical_or)
     kept = ~gone & (found.image < len(spots.number))
     return kept, jnp.sum(kept)

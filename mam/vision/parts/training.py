@@ -4,9 +4,9 @@ import itertools
 from collections.abc import Iterator
 
 import numpy as np
-from jaxtyping import Bool, UInt8
-from PIL import Image
+from jaxtyping import Bool
 
+from mam.core.resize import resized
 from mam.data import AnyRow, CabcRow, CurvesRow, PathfinderRow, rows_of
 from mam.data.generate.pathfinder import ON
 from mam.vision.parts.masks import CABC, PATHFINDER, Noise
@@ -22,10 +22,16 @@ def binary_images(row: AnyRow, where: str) -> list[Mask]:
     if isinstance(row, PathfinderRow):
         return [row.clean > ON]
     if isinstance(row, CabcRow):
-        return [_reduced(row.letters & bit) for bit in (1, 2)]
+        return letter_masks(row)
     if isinstance(row, CurvesRow):
         return [row.mask]
     raise ValueError(f"{where}: parts are learned from pathfinder, cABC or curves rows")
+
+
+def letter_masks(row: CabcRow) -> list[Mask]:
+    """The two letters of a row, reduced; every pixel they touch is ON."""
+    bits = [((row.letters & bit) > 0).astype(np.uint8) * 255 for bit in (1, 2)]
+    return [resized(letter, (LETTER_SIDE, LETTER_SIDE)) > 0 for letter in bits]
 
 
 def training_images(source: str, count: int) -> tuple[list[Mask], Noise]:
@@ -41,10 +47,3 @@ def training_images(source: str, count: int) -> tuple[list[Mask], Noise]:
 
     found = list(itertools.islice(masks(), count))
     return found, CABC if isinstance(first, CabcRow) else PATHFINDER
-
-
-def _reduced(letter: UInt8[np.ndarray, "_ _"]) -> Mask:
-    """Reduce a letter with anti-aliasing; every pixel it touches is ON."""
-    image = Image.fromarray((letter > 0).astype(np.uint8) * 255)
-    small = image.resize((LETTER_SIDE, LETTER_SIDE), Image.Resampling.LANCZOS)
-    return np.asarray(small) > 0

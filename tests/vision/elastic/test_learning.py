@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from mam.core.model_files import ModelFile, save_model
 from mam.data import make_row, recipe
 from mam.data.raster import disc
-from mam.tasks.cabc import letter_masks
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_learning import learn_bank
 from mam.vision.elastic.springs import EdgeConfig, elastic_edges
 from mam.vision.elastic.variants import VariantConfig, with_variants
 from mam.vision.parts.greedy import greedy_cover
 from mam.vision.parts.masks import CABC, Parts
+from mam.vision.parts.training import letter_masks
 from tests.vision.elastic.shapes import PLUS, random_bank, random_vertices
 
 

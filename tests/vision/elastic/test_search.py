@@ -5,8 +5,10 @@ import os
 import pickle
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
@@ -23,11 +25,17 @@ from mam.vision.elastic.letters.letter_search import (
     LetterCandidates,
     LetterLibrary,
     LetterSearchConfig,
-    RefitRound,
     search,
 )
 from mam.vision.elastic.letters.letter_sets import DrawnCandidates, best_set, margins
-from mam.vision.elastic.match import match, place_graphs
+from mam.vision.elastic.match import Matched, PlacedGraphs, match, place_graphs
+from mam.vision.elastic.search import (
+    MatchedGraphs,
+    RefitRound,
+    ScoredImages,
+    SearchConfig,
+    certify,
+)
 from mam.vision.elastic.springs import Edges
 from mam.vision.elastic.variants import VariantConfig
 from tests.vision.elastic.shapes import PLUS, random_bank
@@ -127,6 +135,50 @@ def test_matching_with_loops_is_sound_and_nearly_best() -> None:
     assert shares and max(shares) <= 1 + 1e-3 and np.mean(shares) > 0.9
 
 
+def test_certificates_agree_with_listing() -> None:
+    bank, scores = random_bank(7, graphs=4, vertices=6), random_map(4)
+    images, corner = ScoredImages(scores, OUTSIDE), np.zeros((4, 2), int)
+    found = images.match(
+        bank, np.zeros(4, int), np.arange(4), corner, SearchConfig(window=3, sweeps=6)
+    )
+    free, spent = certify(found, None), certify(found, images)
+    proofs = []
+    for graph, (one, other) in enumerate(zip(free, spent, strict=True)):
+        best = _exact(bank, scores, graph, corner[graph], 3)
+        broken = found.matched.broken[graph] > 0
+        assert (one.score == -np.inf) == (other.score == -np.inf) == broken
+        assert other.bound is not None and other.gap is not None
+        assert other.bound >= best - 1e-3 and other.score <= best + 1e-3
+        if not broken:
+            assert other.score == pytest.approx(one.score, abs=1e-3)
+        if other.proof is not None:
+            assert other.score == pytest.approx(best, abs=1e-3) and other.gap <= 1e-5
+        assert one.proof is None or one.score == pytest.approx(best, abs=1e-3)
+        assert (one.bound is None) == (one.proof is None)
+        proofs.append(other.proof)
+    assert any(proofs)
+
+
+def test_a_tree_is_certified_for_nothing() -> None:
+    line = Edges(np.array([[0, 1], [1, 2]]), np.array([1, 1]))
+    bank, scores = Bank.of([np.array([[0, 0], [0, 4], [4, 4]])], [line], PLUS), random_map(6)
+    images, none = ScoredImages(scores, OUTSIDE), np.zeros(1, int)
+    found = images.match(bank, none, none, np.zeros((1, 2), int), SearchConfig(window=3))
+    [one] = certify(found, None)
+    assert one.proof == "exact" and one.gap == 0
+    assert one.score == pytest.approx(_exact(bank, scores, 0, np.zeros(2, int), 3), abs=1e-3)
+
+
+def _drawn(place: np.ndarray, there: np.ndarray) -> MatchedGraphs:
+    """Candidates at given places, with no edges."""
+    count, none = len(place), np.zeros((len(place), 1), np.int32)
+    ends = np.zeros((count, 1, 2), np.int32)
+    nothing = np.zeros(count, np.int32)
+    placed = PlacedGraphs(nothing, place, there, ends, none, nothing, np.zeros(there.shape, int))
+    matched = Matched(place, np.zeros(count), nothing, np.zeros(count, bool))
+    return MatchedGraphs(np.arange(count), placed, matched, 1)
+
+
 def test_pairs_and_sets_score_their_pixels() -> None:
     rng = np.random.default_rng(8)
     state = rng.integers(-1, 2, (20, 20)).astype(np.int8)
@@ -158,7 +210,7 @@ def test_pairs_and_sets_score_their_pixels() -> None:
         assert pair[0, one, two] == pytest.approx(score([one, two]), abs=1e-4)
     assert single[0] == pytest.approx([score([k]) for k in range(5)], abs=1e-4)
     np.fill_diagonal(pair[0], -np.inf)
-    found = LetterCandidates(np.arange(5), place[0], there[0], np.zeros(5, int), single[0], pair[0])
+    found = LetterCandidates(_drawn(place[0], there[0]), single[0], pair[0])
     candidates = DrawnCandidates.of(found, state, PLUS, np.array([0, 0, 1, 1, 2]), config)
     chosen = best_set(candidates, pair[0], 3)
     assert candidates.score(chosen) == pytest.approx(score(chosen), abs=1e-4)
@@ -184,8 +236,7 @@ def test_an_image_is_answered_alike_in_any_company() -> None:
     together = search(states, library)
     for state, one in zip(states, together, strict=True):
         [alone] = search([state], library)
-        for name in one._fields:
-            np.testing.assert_array_equal(getattr(one, name), getattr(alone, name))
+        jax.tree.map(np.testing.assert_array_equal, one, alone)
 
 
 def _states(count: int) -> list[np.ndarray]:
@@ -194,9 +245,8 @@ def _states(count: int) -> list[np.ndarray]:
 
 
 def _same(one: list[LetterCandidates], other: list[LetterCandidates]) -> None:
-    for a, b in zip(one, other, strict=True):
-        for left, right in zip(a, b, strict=True):
-            np.testing.assert_allclose(left, right, rtol=1e-5, atol=1e-4)
+    close = partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-4)
+    jax.tree.map(close, one, other)
 
 
 SMALL = LetterSearchConfig(
@@ -226,7 +276,7 @@ from tests.vision.elastic.test_search import SMALL, LetterLibrary, _states, sear
 assert len(jax.devices()) == 4
 found = search(_states(5), LetterLibrary.of(random_bank(5), SMALL))
 with open(sys.argv[1], "wb") as file:
-    pickle.dump([tuple(one) for one in found], file)
+    pickle.dump(jax.tree.leaves(found), file)
 """
 
 
@@ -234,5 +284,6 @@ def test_several_devices_find_the_same(tmp_path: Path) -> None:
     flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", "JAX_PLATFORMS": "cpu"}
     script = [sys.executable, "-c", _ON_FOUR_DEVICES, str(tmp_path / "found")]
     subprocess.run(script, env={**os.environ, **flags}, check=True)
-    spread = [LetterCandidates(*one) for one in pickle.loads((tmp_path / "found").read_bytes())]
-    _same(spread, search(_states(5), LetterLibrary.of(random_bank(5), SMALL)))
+    here = search(_states(5), LetterLibrary.of(random_bank(5), SMALL))
+    spread = pickle.loads((tmp_path / "found").read_bytes())
+    _same(jax.tree.unflatten(jax.tree.structure(here), spread), here)

@@ -9,15 +9,18 @@ from jaxtyping import Bool, Int
 
 from mam.core.estimator import Estimator
 from mam.core.programs import forget_old_programs
+from mam.infer.certificate import Certificate
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_learning import learn_bank
 from mam.vision.elastic.letters.letter_search import (
     LetterCandidates,
     LetterLibrary,
     LetterSearchConfig,
+    scored,
     search,
 )
 from mam.vision.elastic.letters.letter_sets import DrawnCandidates, best_set, margins
+from mam.vision.elastic.search import certify
 from mam.vision.images.binary import Images, as_binary, as_states
 
 _FULL = 40_000  # graphs beyond which a library gets no more variants: it is dense without them
@@ -26,7 +29,11 @@ PRESETS = {"best": LetterSearchConfig, "paper": LetterSearchConfig.paper}
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """One object that was found."""
+    """One object that was found.
+
+    ``certificate`` is about its places: score, bound, gap and proof in the model of its graph in
+    its windows (``mam.vision.elastic.search.certify``), not about the choice of the graph.
+    """
 
     graph: int  # number of the graph in the bank
     category: int  # of that graph; -1: none
@@ -35,6 +42,7 @@ class Match:
     pixels: Bool[np.ndarray, "rows cols"]  # covered by the parts
     score: float  # what it adds to the score of the set it was found in
     margin: float  # how much worse the set is with the best graph of another category instead
+    certificate: Certificate
 
 
 class ObjectFinder(Estimator):
@@ -44,7 +52,8 @@ class ObjectFinder(Estimator):
     "best" or "paper". ``variants`` says how many turned and scaled copies of every graph are
     searched for, beside itself (by default as the preset says, fewer of a large bank), ``seed``
     draws them.
-    ``threshold`` says above which value a pixel is ON, for images that are not binary.
+    ``threshold`` says above which value a pixel is ON, for images that are not binary. ``bound``
+    spends time on a bound for the places of every match.
 
     >>> bar, corner = np.zeros((64, 64), bool), np.zeros((64, 64), bool)
     >>> bar[20:28, 10:50] = True
@@ -63,11 +72,13 @@ class ObjectFinder(Estimator):
         preset: str = "best",
         variants: int | None = None,
         threshold: float | int | None = None,
+        bound: bool = False,
         seed: int = 0,
     ) -> None:
         self.preset = preset
         self.variants = variants
         self.threshold = threshold
+        self.bound = bound
         self.seed = seed
 
     def fit(self, images: Images, y: Sequence[int] | None = None) -> "ObjectFinder":
@@ -112,16 +123,23 @@ class ObjectFinder(Estimator):
         if not 1 <= copies <= there:
             raise ValueError(f"copies must lie between 1 and {there}, the candidates; not {copies}")
         library = self.library
-        category = library.bank.category[found.graph]
+        category = library.bank.category[found.graphs.graph]
         mask, weights = library.bank.mask, library.config.pairs
         candidates = DrawnCandidates.of(found, state, mask, category, weights)
         chosen = best_set(candidates, found.pair, copies) if chosen is None else chosen
-        apart = margins(candidates, chosen)
+        known = zip(margins(candidates, chosen), self.certify(found, state, chosen), strict=True)
         made = [
-            self._match(found, candidates, one, chosen, margin, state.shape)
-            for one, margin in zip(chosen, apart, strict=True)
+            self._match(found, candidates, one, chosen, margin, certificate, state.shape)
+            for one, (margin, certificate) in zip(chosen, known, strict=True)
         ]
         return sorted(made, key=lambda match: -match.score)
+
+    def certify(
+        self, found: LetterCandidates, state: Int[np.ndarray, "rows cols"], chosen: list[int]
+    ) -> list[Certificate]:
+        """What is known of the places of some candidates."""
+        images = scored(state[None], self.library) if self.bound else None
+        return certify(found.graphs.take(np.array(chosen)), images)
 
     def _match(
         self,
@@ -130,19 +148,22 @@ class ObjectFinder(Estimator):
         one: int,
         chosen: list[int],
         margin: float,
+        certificate: Certificate,
         shape: tuple[int, ...],
     ) -> Match:
-        library, graph = self.library, int(found.graph[one])
+        library, graphs = self.library, found.graphs
+        graph = int(graphs.graph[one])
         edges = library.bank.ends[graph, : library.bank.edge_count[graph]]
         rest = [other for other in chosen if other != one]
         return Match(
             int(library.source[graph]),
             int(library.bank.category[graph]),
-            found.place[one][found.there[one]],
+            graphs.place[one][graphs.there[one]],
             edges.astype(np.int64),
             candidates.covered[one].reshape(shape),
             float(candidates.added(rest)[one]),
             margin,
+            certificate,
         )
 
     @property

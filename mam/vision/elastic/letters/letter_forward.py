@@ -22,6 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from mam.core.chunks import accumulate
 from mam.factors.reduce import sliding
 from mam.vision.elastic.bank import Bank
 
@@ -167,14 +168,13 @@ def _merge(
         start = *(tile[i].astype(jnp.int32) for i in range(4)), jnp.int32(0)
         return jax.lax.dynamic_slice(grids, start, (1, 1, *lattice, images))[0, 0]
 
-    def add(total: Array, vertex: tuple[Array, Array]) -> tuple[Array, None]:
+    def adds(vertex: tuple[Array, Array]) -> Array:
         tile, number = vertex
-        there = (number < chunk.count).astype(total.dtype)
-        return total + jax.vmap(cut)(tile) * there[:, None, None, None], None
+        there = (number < chunk.count).astype(grids.dtype)
+        return jax.vmap(cut)(tile) * there[:, None, None, None]
 
-    total = jnp.zeros((len(chunk.scale), *lattice, images))
-    tiles = jnp.asarray(chunk.tile)
-    total, _ = jax.lax.scan(add, total, (tiles, jnp.arange(len(tiles), dtype=jnp.int32)))
+    vertices = jnp.asarray(chunk.tile), jnp.arange(len(chunk.tile), dtype=jnp.int32)
+    total = accumulate(adds, vertices, jnp.zeros((len(chunk.scale), *lattice, images)))
     scores = total.reshape(-1, anchors, images) * chunk.scale[:, None, None]
     scores = jnp.where((chunk.graph >= 0)[:, None, None], scores, -jnp.inf)
     tops, names = [best], [who]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Float, Int
 
 from mam.core.devices import batch_size, on_each, spread
 from mam.infer.sweeps import Flooding
@@ -19,8 +19,13 @@ from mam.vision.elastic.letters.letter_forward import (
     part_scores,
 )
 from mam.vision.elastic.letters.letter_pairs import PairConfig, pair_scores
-from mam.vision.elastic.match import Matched, PlacedGraphs, match, place_graphs
-from mam.vision.elastic.refit import refitted
+from mam.vision.elastic.search import (
+    Library,
+    MatchedGraphs,
+    RefitRound,
+    ScoredImages,
+    SearchConfig,
+)
 from mam.vision.elastic.variants import VariantConfig, with_variants
 from mam.vision.images.binary import padded_batches
 
@@ -34,26 +39,14 @@ _WEIGHT_SHIFT = 20.0  # a vertex on evidence of minus this has no say in where i
 _SHARE_OF_PAIRS = 0.75
 
 
-class RefitRound(NamedTuple):
-    """One more matching, of the best candidates so far, from refitted references."""
-
-    candidates: int
-    window: int  # px, in which vertices may move; odd
-    sweeps: int  # of messages, there and back
-
-
 @dataclass(frozen=True)
-class LetterSearchConfig:
+class LetterSearchConfig(SearchConfig):
     """All settings of the search. ``paper()`` gives those of the paper."""
 
-    off: float = 0.89  # evidence of an OFF pixel is minus this, of an ON pixel 1
-    window: int = 25  # px, eta of the first matching
-    sweeps: int | Flooding = 1  # of messages in it, there and back; or all at once
     rounds: tuple[RefitRound, ...] = (RefitRound(64, 15, 1), RefitRound(48, 13, 1))
+    off: float = 0.89  # evidence of an OFF pixel is minus this, of an ON pixel 1
     kept: int = 48  # candidates that pairs are made of
-    factor: float = 7.0  # a pair of vertices at distance d may shift by d / factor
     forward: ForwardConfig = field(default_factory=ForwardConfig)
-    variants: VariantConfig = field(default_factory=VariantConfig)
     pairs: PairConfig = field(default_factory=PairConfig)
 
     @classmethod
@@ -70,14 +63,11 @@ class LetterSearchConfig:
 
 
 @dataclass(frozen=True, eq=False)
-class LetterLibrary:
-    """A bank with its variants, ready to be searched."""
+class LetterLibrary(Library):
+    """A library for binary images."""
 
-    bank: Bank
-    source: Int[np.ndarray, " graphs"]  # the graph of the original bank that each comes from
     kept: Sequence[Chunk] | None  # on the device; None: too many for that
     groups: int
-    largest: int
     config: LetterSearchConfig
 
     @classmethod
@@ -92,7 +82,7 @@ class LetterLibrary:
         groups = int(groups_of(full, config.forward).max()) + 1
         # A fixed extent for all banks of small objects: one compilation serves them all.
         largest = -(-int(full.vertices.max()) // 256) * 256
-        return cls(full, source, kept, groups, largest, config)
+        return cls(full, source, largest, kept, groups, config)
 
     @property
     def chunks(self) -> Iterable[Chunk]:
@@ -103,10 +93,7 @@ class LetterLibrary:
 class LetterCandidates(NamedTuple):
     """Candidates of one image, and the scores of all pairs of them."""
 
-    graph: Int[np.ndarray, " candidates"]  # in the library's bank
-    place: Int[np.ndarray, "candidates vertices 2"]
-    there: Bool[np.ndarray, "candidates vertices"]
-    broken: Int[np.ndarray, " candidates"]
+    graphs: MatchedGraphs
     single: Float[np.ndarray, " candidates"]  # -inf: not a candidate
     pair: Float[np.ndarray, "candidates candidates"]  # -inf on the diagonal
 
@@ -122,91 +109,65 @@ def search(
     return [one for one in found if one is not None]
 
 
-class _State(NamedTuple):
-    """Candidates of a batch of images, on the way."""
-
-    graph: Int[np.ndarray, "images candidates"]  # -1: none
-    graphs: PlacedGraphs
-    matched: Matched
-
-    def take(self, chosen: Int[np.ndarray, "images fewer"]) -> "_State":
-        """Keep some candidates of each image."""
-        images, count = self.graph.shape
-        flat = (chosen + np.arange(images)[:, None] * count).ravel()
-        graph = np.take_along_axis(self.graph, chosen, 1)
-        return _State(graph, self.graphs.take(flat), self.matched.take(flat))
+def scored(states: Int[np.ndarray, "images rows cols"], library: LetterLibrary) -> ScoredImages:
+    """The evidence under the part at every place."""
+    off, mask = library.config.off, library.bank.mask
+    values = np.where(states > 0, 1.0, states * off).astype(np.float32)
+    return ScoredImages(part_scores(spread(values), mask, -off), -off * float(mask.sum()))
 
 
 def _search(
     states: Int[np.ndarray, "images rows cols"], library: LetterLibrary
 ) -> list[LetterCandidates]:
     """Match, and refit fewer and fewer candidates."""
-    config = library.config
-    values = np.where(states > 0, 1.0, states * config.off).astype(np.float32)
-    outside = -config.off * float(library.bank.mask.sum())
-    scores = part_scores(spread(values), library.bank.mask, -config.off)
-    state = _first(scores, library, outside)
-    before = config.window
-    on_host = np.asarray(scores) if config.rounds else values
-    for size, window, sweeps in config.rounds:
-        pair, single = _pairs(state, states, library, stride=2)
-        state = state.take(_best(pair, single, size))
-        weight = _weights(on_host, state)
-        graphs = refitted(state.graphs, state.matched, weight, before, window, config.factor)
-        matched = match(scores, graphs, outside, window, sweeps)
-        before = window
-        state = _State(state.graph, graphs, matched)
-    pair, single = _pairs(state, states, library, stride=1)
+    config, images = library.config, scored(states, library)
+    found = _first(images, library)
+    on_host = np.asarray(images.scores) if config.rounds else states
+    for again in config.rounds:
+        pair, single = _pairs(found, states, library, stride=2)
+        found = found.take(_flat(_best(pair, single, again.candidates), single.shape[1]))
+        found = images.refit(found, _weights(on_host, found), again, config.factor)
+    pair, single = _pairs(found, states, library, stride=1)
     chosen = _best(pair, single, config.kept)
-    state = state.take(chosen)
-    images, kept = chosen.shape
-    places = state.matched.place.reshape(images, kept, -1, 2)
-    there = state.graphs.there.reshape(images, kept, -1)
-    broken = state.matched.broken.reshape(images, kept)
+    number = _flat(chosen, single.shape[1]).reshape(chosen.shape)
     return [
         LetterCandidates(
-            state.graph[i],
-            places[i],
-            there[i],
-            broken[i],
-            single[i][chosen[i]],
-            pair[i][np.ix_(chosen[i], chosen[i])],
+            found.take(number[i]).on_image(0), single[i][own], pair[i][np.ix_(own, own)]
         )
-        for i in range(images)
+        for i, own in enumerate(chosen)
     ]
 
 
-def _first(scores: Array, library: LetterLibrary, outside: float) -> _State:
+def _flat(chosen: Int[np.ndarray, "images some"], count: int) -> Int[np.ndarray, " all"]:
+    """Numbers of candidates of all images together, of which each has so many."""
+    return (chosen + np.arange(len(chosen))[:, None] * count).ravel()
+
+
+def _first(images: ScoredImages, library: LetterLibrary) -> MatchedGraphs:
     """The candidates of the forward pass, matched where it found them."""
-    config = library.config
+    config, (scores, outside) = library.config, images
     ranked = forward(
         scores, library.chunks, library.groups, config.forward, library.largest, outside
     )
-    images, count = ranked.graph.shape
     # The matching's window is wider than the forward pass's, by as much on every side.
     corner = ranked.anchor - (config.window - config.forward.window) // 2
     graph = np.where(np.isfinite(ranked.score), ranked.graph, -1)
-    graphs = place_graphs(
-        library.bank,
-        np.repeat(np.arange(images), count),
-        np.maximum(graph, 0).ravel(),
-        corner.reshape(-1, 2),
-    )
-    return _State(graph, graphs, match(scores, graphs, outside, config.window, config.sweeps))
+    image = np.repeat(np.arange(len(graph)), graph.shape[1])
+    return images.match(library.bank, image, graph.ravel(), corner.reshape(-1, 2), config)
 
 
 def _pairs(
-    state: _State, states: np.ndarray, library: LetterLibrary, stride: int
+    found: MatchedGraphs, states: np.ndarray, library: LetterLibrary, stride: int
 ) -> tuple[Float[np.ndarray, "images n n"], Float[np.ndarray, "images n"]]:
     """Scores of pairs and single candidates, -inf for those that are none."""
-    shape = state.graph.shape
-    place = state.matched.place.reshape(*shape, -1, 2)
-    there = state.graphs.there.reshape(*shape, -1)
+    graph = found.graph.reshape(len(states), -1)
+    place = found.place.reshape(*graph.shape, -1, 2)
+    there = found.there.reshape(*graph.shape, -1)
     pair, single = pair_scores(
         place, there, states, library.bank.mask, library.config.pairs, stride
     )
-    none = state.graph < 0
-    never = none[:, :, None] | none[:, None] | np.eye(shape[1], dtype=bool)
+    none = graph < 0
+    never = none[:, :, None] | none[:, None] | np.eye(graph.shape[1], dtype=bool)
     return np.where(never, -np.inf, pair), np.where(none, -np.inf, single)
 
 
@@ -219,10 +180,9 @@ def _best(pair: np.ndarray, single: np.ndarray, size: int) -> Int[np.ndarray, "i
     return np.sort(np.argsort(-lead, 1, kind="stable")[:, :size], 1)
 
 
-def _weights(scores: np.ndarray, state: _State) -> Float[np.ndarray, "candidates vertices"]:
+def _weights(scores: np.ndarray, found: MatchedGraphs) -> Float[np.ndarray, "candidates vertices"]:
     """How much each vertex has to say in the refitting: more on better evidence."""
     rows, cols = scores.shape[1:]
-    place = state.matched.place
-    row, col = np.clip(place[..., 0], 0, rows - 1), np.clip(place[..., 1], 0, cols - 1)
-    found = scores[state.graphs.image[:, None], row, col].astype(np.float64)
-    return np.where(state.graphs.there, np.maximum(found + _WEIGHT_SHIFT, 1.0), 0.0)
+    row, col = np.clip(found.place, 0, [rows - 1, cols - 1]).transpose(2, 0, 1)
+    own = scores[found.placed.image[:, None], row, col].astype(np.float64)
+    return np.where(found.there, np.maximum(own + _WEIGHT_SHIFT, 1.0), 0.0)

@@ -32,8 +32,8 @@ class DrawnCandidates:
         config: PairConfig,
     ) -> "DrawnCandidates":
         """Draw the candidates."""
-        offsets = offsets_of(mask)
-        counts = np.asarray(cover_counts(found.place, found.there, offsets, state.shape))
+        offsets, graphs = offsets_of(mask), found.graphs
+        counts = np.asarray(cover_counts(graphs.place, graphs.there, offsets, state.shape))
         flat = state.ravel()
         value = np.where(flat > 0, config.on, np.where(flat < 0, -config.off, 0.0))
         return cls(counts > 0, found.single, value + config.shared, category)

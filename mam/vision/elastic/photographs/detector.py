@@ -10,30 +10,40 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from mam.core.estimator import Estimator
 from mam.core.programs import forget_old_programs
+from mam.core.resize import Pixels, scale_to, scaled
+from mam.infer.certificate import Certificate
 from mam.vision.elastic.photographs.edge_evidence import evidence_of
 from mam.vision.elastic.photographs.object_bank import ObjectBank
-from mam.vision.elastic.photographs.object_learning import Example, LearnConfig, learn_graphs
+from mam.vision.elastic.photographs.object_learning import (
+    Example,
+    LearnConfig,
+    learn_graphs,
+    reduced_example,
+)
 from mam.vision.elastic.photographs.object_search import (
-    APART,
     ObjectCandidates,
     ObjectLibrary,
     ObjectSearchConfig,
-    box_overlap,
+    places_apart,
+    scored,
     search,
 )
 from mam.vision.elastic.photographs.object_threshold import learn_thresholds
 from mam.vision.elastic.photographs.outline import filled, hull, iou, moved_along
-from mam.vision.elastic.photographs.picture_size import reduced, reduced_example, scale_to
+from mam.vision.elastic.search import ScoredImages, certify
 from mam.vision.images.photo_edges import check_picture
 
 MASKS = ("outline", "hull")
 
-Pixels = Shaped[np.ndarray, "..."]
-
 
 @dataclass(frozen=True, eq=False)
 class Detection:
-    """The best place for an object, and whether it is there."""
+    """The best place for an object, and whether it is there.
+
+    ``certificate`` is about the places of its parts: score, bound, gap and proof in the model of
+    its graph in its windows (``mam.vision.elastic.search.certify``), not about the choice of the
+    graph. Its score is the evidence summed over the parts.
+    """
 
     name: str
     there: bool  # the score reaches the object's threshold
@@ -47,13 +57,15 @@ class Detection:
     edges: Int[np.ndarray, "edges 2"]
     graph: int  # number of the graph in the model
     cut: bool  # parts lie beyond the picture: its border cuts the object
+    certificate: Certificate
 
 
 class _Frame(NamedTuple):
-    """A picture's own pixels, and the scale at which it was searched."""
+    """A picture's own pixels, the scale at which it was searched, and its score maps."""
 
     shape: tuple[int, int]
     scale: float
+    images: ScoredImages | None  # to spend time on bounds; None: none is spent
 
     def own(self, points: Shaped[np.ndarray, "points 2"]) -> Float[np.ndarray, "points 2"]:
         """Points of the reduced picture in its own pixels."""
@@ -67,7 +79,9 @@ class ObjectDetector(Estimator):
     says how many graphs of each object are searched for: the learned ones, and turned and scaled
     copies of them up to that number, drawn with ``seed``. ``mask`` is "outline" (the learned
     outline moved along with the parts) or "hull" (their convex hull, as in the paper). ``fit``
-    puts vertices about ``distance`` px apart, in pictures reduced to ``side`` px at most.
+    puts vertices about ``distance`` px apart, in pictures reduced to ``side`` px at most, and
+    learns from which score on an object is there, unless ``thresholds`` is False. ``bound`` spends
+    time on a bound for the places of every detection.
 
     >>> from mam.data import make_row, recipe
     >>> rows = [make_row(recipe("objects", "easy", 0), row) for row in range(2)]
@@ -86,12 +100,16 @@ class ObjectDetector(Estimator):
         mask: str = "outline",
         distance: float | int = 12.0,
         side: int = 640,
+        thresholds: bool = True,
+        bound: bool = False,
         seed: int = 0,
     ) -> None:
         self.graphs = graphs
         self.mask = mask
         self.distance = distance
         self.side = side
+        self.thresholds = thresholds
+        self.bound = bound
         self.seed = seed
 
     def fit(
@@ -101,35 +119,36 @@ class ObjectDetector(Estimator):
         *,
         names: Sequence[str] | None = None,
         depths: Sequence[Pixels | None] | None = None,
+        pictures: Sequence[str] | None = None,
+        scenes: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
     ) -> "ObjectDetector":
-        """Learn from images with the mask of one object each (``y``); depths are in metres."""
-        count = len(images)
-        if len(y) != count or any(x is not None and len(x) != count for x in (names, depths)):
-            raise ValueError(f"{count} images need as many masks, names and depths")
-        examples = [
-            Example(
-                np.asarray(image),
-                np.asarray(y[n]) > 0,
-                "object" if names is None else names[n],
-                None if depths is None else depths[n],
-                f"image {n}",
-            )
-            for n, image in enumerate(images)
-        ]
-        return self.fit_examples(examples)
+        """Learn from images with the mask of one object each (``y``); depths are in metres.
 
-    def fit_examples(
-        self, examples: Sequence[Example], thresholds: bool = True
-    ) -> "ObjectDetector":
-        """Learn graphs and, unless they are not wanted, from which score on objects are there."""
+        ``pictures`` are equal for masks of one picture, ``scenes`` for pictures of one scene:
+        thresholds are learned on others. ``where`` is what errors call the images.
+        """
+        count = len(images)
+        columns = {
+            "names": ["object"] * count if names is None else names,
+            "depths": [None] * count if depths is None else depths,
+            "where": [f"image {n}" for n in range(count)] if where is None else where,
+            "pictures": [""] * count if pictures is None else pictures,
+            "scenes": [""] * count if scenes is None else scenes,
+        }
+        for name, values in {"masks": y, **columns}.items():
+            if len(values) != count:
+                raise ValueError(f"{count} images need as many {name}, not {len(values)}")
+        masks = [np.asarray(mask) > 0 for mask in y]
+        given = zip(map(np.asarray, images), masks, *columns.values(), strict=True)
+        examples = [reduced_example(Example(*one), self.side) for one in given]
         learning = replace(LearnConfig(), distance=float(self.distance))
-        examples = [reduced_example(example, self.side) for example in examples]
         model, chosen = learn_graphs(examples, learning, self.seed)
-        about = {"pictures": len(examples), "seed": self.seed, "distance": float(self.distance)}
+        about = {"pictures": count, "seed": self.seed, "distance": float(self.distance)}
         # Pictures to search are reduced as those learned from.
         graphs = replace(model.graphs, config={"side": self.side})
         model = replace(model, graphs=graphs, provenance=about)
-        if thresholds:
+        if self.thresholds:
             library = ObjectLibrary.of(model, self.config, self.seed)
             model = replace(model, threshold=learn_thresholds(examples, chosen, library))
         self.model_ = model
@@ -143,9 +162,10 @@ class ObjectDetector(Estimator):
         library = self.library
         check_picture(image)
         scale = scale_to(image.shape, library.model.graphs.config.get("side", self.side))
-        far = None if depth is None else reduced(depth, scale)
-        evidence = evidence_of(reduced(image, scale), far, library.config.evidence)
-        frame = _Frame((image.shape[0], image.shape[1]), scale)
+        far = None if depth is None else scaled(depth, scale)
+        evidence = evidence_of(scaled(image, scale), far, library.config.evidence)
+        images = scored(evidence, library) if self.bound else None
+        frame = _Frame((image.shape[0], image.shape[1]), scale, images)
         found = [
             one
             for number, candidates in enumerate(search(evidence, library))
@@ -175,13 +195,9 @@ class ObjectDetector(Estimator):
     def _detections(
         self, number: int, candidates: ObjectCandidates, frame: "_Frame", copies: int
     ) -> list[Detection]:
-        boxes = np.stack(
-            [_box(*one) for one in zip(candidates.place, candidates.there, strict=True)]
-        )
-        apart: list[int] = []  # the best candidate of each place
-        for one, box in enumerate(boxes):
-            if (box_overlap(box, boxes[apart]) < APART).all():
-                apart.append(one)
+        graphs = candidates.graphs
+        boxes = np.stack([_box(*one) for one in zip(graphs.place, graphs.there, strict=True)])
+        apart = places_apart(boxes)  # the best candidate of each place
         made = []
         for rank, one in enumerate(apart[:copies]):
             rival = apart[rank + 1] if rank + 1 < len(apart) else None
@@ -197,11 +213,12 @@ class ObjectDetector(Estimator):
         frame: "_Frame",
         margin: float,
     ) -> Detection:
-        model, graph = self.library.model, int(candidates.graph[one])
+        library, graphs = self.library, candidates.graphs
+        model, graph = library.model, int(library.source[graphs.graph[one]])
         bank = model.graphs
         assert bank.type is not None
         count = int(bank.vertex_count[graph])
-        places = candidates.place[one][candidates.there[one]]
+        places = graphs.place[one][graphs.there[one]]
         moved = moved_along(model.outline[graph], bank.vertices[graph, :count], places)
         vertices = np.rint(frame.own(places)).astype(np.int64)
         hulled = hull(vertices, frame.shape)
@@ -219,6 +236,7 @@ class ObjectDetector(Estimator):
             bank.ends[graph, : bank.edge_count[graph]].astype(np.int64),
             graph,
             bool(((vertices < 0) | (vertices >= frame.shape)).any()),
+            certify(graphs.take(np.array([one])), frame.images)[0],
         )
 
     @property

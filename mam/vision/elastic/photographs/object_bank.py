@@ -1,15 +1,15 @@
 """The file of a model of objects: typed elastic graphs, outlines, names, thresholds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from mam.core.model_files import ModelFile, load_model, save_model
-from mam.vision.elastic.bank import ARRAYS, Bank
+from mam.vision.elastic.bank import Bank
 
 KIND = "objects in photographs"
 
@@ -27,20 +27,11 @@ class ObjectBank:
     def __len__(self) -> int:
         return len(self.graphs)
 
-    def take(self, graphs: Int[np.ndarray, " some"]) -> "ObjectBank":
-        """Return the model with some of the graphs; the objects keep their numbers."""
-        return replace(self, graphs=self.graphs.take(graphs), outline=self.outline[graphs])
-
     def save(self, path: str | Path) -> None:
         """Write the model to a file."""
         bank = self.graphs
-        assert bank.type is not None
-        arrays = {name: getattr(bank, name) for name in ARRAYS}
-        arrays |= {"type": bank.type, "mask": bank.mask.astype(np.uint8)}
-        arrays |= {
-            "outline": self.outline.astype(np.float32),
-            "threshold": self.threshold.astype(np.float32),
-        }
+        own = {"outline": self.outline, "threshold": self.threshold}
+        arrays = bank.arrays | {name: own[name].astype(np.float32) for name in own}
         settings = {**bank.config, "names": list(self.names)}
         save_model(path, ModelFile(KIND, arrays, settings, self.provenance))
 
@@ -50,9 +41,7 @@ class ObjectBank:
         found = load_model(source, KIND)
         config = dict(found.config)
         names = tuple(config.pop("names"))
-        arrays = {name: found.arrays[name] for name in ARRAYS}
-        mask, kind = found.arrays["mask"].astype(bool), found.arrays["type"]
-        bank = Bank(**arrays, mask=mask, type=kind, config=config)  # type: ignore[arg-type]
+        bank = Bank.of_arrays(found.arrays, config)
         outline, threshold = (
             found.arrays[name].astype(np.float64) for name in ("outline", "threshold")
         )

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from mam.core.chunks import accumulate
 from mam.vision.elastic.bank import Bank
 from mam.vision.images.photo_edges import TYPES
 
@@ -94,20 +95,11 @@ def _try_all(
         return jax.lax.dynamic_slice(grids, tuple(tile), (1, 1, 1, *lattice))[0, 0, 0]
 
     if jax.default_backend() == "cpu":  # a graph at a time stays in the cache
-
-        def one(tile: Array) -> Array:
-            def add(total: Array, vertex: Array) -> tuple[Array, None]:
-                return total + cut(vertex), None
-
-            return jax.lax.scan(add, jnp.zeros(lattice), tile)[0]
-
-        total = jax.lax.map(one, tiles.tile.swapaxes(0, 1))
+        by_graph = tiles.tile.swapaxes(0, 1)
+        total = jax.lax.map(lambda own: accumulate(cut, own, jnp.zeros(lattice)), by_graph)
     else:
-
-        def add_all(total: Array, tile: Array) -> tuple[Array, None]:
-            return total + jax.vmap(cut)(tile), None
-
-        total, _ = jax.lax.scan(add_all, jnp.zeros((len(tiles.scale), *lattice)), tiles.tile)
+        none = jnp.zeros((len(tiles.scale), *lattice))
+        total = accumulate(jax.vmap(cut), tiles.tile, none)
     scores = total.reshape(len(tiles.scale), -1) * tiles.scale[:, None]
     return _tops(scores, each)
 

@@ -7,12 +7,19 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
+from mam.core.resize import scale_to, scaled
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.photographs.object_bank import ObjectBank
 from mam.vision.elastic.photographs.outline import outline_of
 from mam.vision.elastic.photographs.points import pick_points
 from mam.vision.elastic.springs import EdgeConfig, elastic_edges
-from mam.vision.images.photo_edges import TYPES, FilterConfig, as_channels, find_edges
+from mam.vision.images.photo_edges import (
+    TYPES,
+    FilterConfig,
+    as_channels,
+    check_picture,
+    find_edges,
+)
 
 _EDGES = EdgeConfig(longest=10_000.0)  # an object may be as large as the picture
 _CELLS = 4  # a pose is told by the directions of edges in 4 x 4 cells of its box
@@ -65,6 +72,19 @@ def check_example(example: Example) -> None:
         )
     if not mask.any():
         raise ValueError(f"{example.where}: its mask is empty; leave it out, or mark the object")
+
+
+def reduced_example(example: Example, side: int) -> Example:
+    """An example whose picture is no larger than ``side``; told apart from others as before."""
+    check_picture(example.image, example.where)
+    check_example(example)
+    scale = scale_to(example.image.shape, side)
+    return example._replace(
+        image=scaled(example.image, scale),
+        mask=scaled(example.mask, scale),
+        depth=None if example.depth is None else scaled(example.depth, scale),
+        picture=example.key,
+    )
 
 
 def sketch(example: Example, config: LearnConfig, seed: int) -> Sketch:

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
-from mam.vision.elastic.match import match, place_graphs
+from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.photographs.edge_evidence import EvidenceConfig, ScoreMaps
 from mam.vision.elastic.photographs.object_bank import ObjectBank
 from mam.vision.elastic.photographs.object_forward import (
@@ -16,58 +16,53 @@ from mam.vision.elastic.photographs.object_forward import (
     tiles_of,
     try_all,
 )
+from mam.vision.elastic.search import Library, MatchedGraphs, ScoredImages, SearchConfig
 from mam.vision.elastic.variants import VariantConfig, with_variants
 
 # Narrower than for letters: learned poses are closer to each other.
 _VARIANTS = VariantConfig(scale=0.15, rotation=6.0, shear=0.06, largest=30_000)
-APART = 0.3  # overlap of two boxes (IoU) below which they are different places
+_APART = 0.3  # overlap of two boxes (IoU) below which they are different places
 
 
 @dataclass(frozen=True)
-class ObjectSearchConfig:
+class ObjectSearchConfig(SearchConfig):
     """All settings of the search."""
 
+    window: int = 15
+    variants: VariantConfig = _VARIANTS
     evidence: EvidenceConfig = field(default_factory=EvidenceConfig)
     lattice: LatticeConfig = field(default_factory=LatticeConfig)
     graphs: int = 200  # of each object, with variants
-    variants: VariantConfig = _VARIANTS
     best: int = 8  # candidates of an object that are matched
     elsewhere: int = 4  # more of them, each in another place
-    window: int = 15  # px, in which vertices may move; odd
-    sweeps: int = 1  # of messages, there and back
 
 
 @dataclass(frozen=True, eq=False)
-class ObjectLibrary:
-    """A model, prepared for the search."""
+class ObjectLibrary(Library):
+    """A library for photographs."""
 
     model: ObjectBank
-    full: ObjectBank  # with variants
-    source: Int[np.ndarray, " graphs"]  # which graph of the model each comes from
     tiles: Tiles
-    largest: int
     config: ObjectSearchConfig
 
     @classmethod
     def of(cls, model: ObjectBank, config: ObjectSearchConfig, seed: int = 0) -> "ObjectLibrary":
         """Add variants, as many as every object has room for."""
-        full, source = _with_variants(model, config, seed)
-        tiles, largest = tiles_of(full.graphs, config.lattice)
-        return cls(model, full, source, tiles, largest, config)
+        bank, source = _with_variants(model, config, seed)
+        tiles, largest = tiles_of(bank, config.lattice)
+        return cls(bank, source, largest, model, tiles, config)
 
 
 class ObjectCandidates(NamedTuple):
     """Candidates of one object in one picture, best first."""
 
-    graph: Int[np.ndarray, " candidates"]  # of the model
-    place: Int[np.ndarray, "candidates vertices 2"]
-    there: Bool[np.ndarray, "candidates vertices"]
+    graphs: MatchedGraphs
     score: Float[np.ndarray, " candidates"]
 
 
 def _with_variants(
     model: ObjectBank, config: ObjectSearchConfig, seed: int
-) -> tuple[ObjectBank, Int[np.ndarray, " graphs"]]:
+) -> tuple[Bank, Int[np.ndarray, " graphs"]]:
     counts = np.bincount(model.graphs.category, minlength=len(model.names))
     most = int((config.graphs // np.maximum(counts, 1)).max()) - 1
     drawn = replace(config.variants, count=max(0, most), seed=seed)
@@ -76,54 +71,41 @@ def _with_variants(
     rooms = np.maximum(config.graphs, counts)
     kept = [np.flatnonzero(bank.category == one)[:room] for one, room in enumerate(rooms)]
     chosen = np.sort(np.concatenate(kept))
-    bank, source = bank.take(chosen), source[chosen]
-    return replace(model, graphs=bank, outline=model.outline[source]), source
+    return bank.take(chosen), source[chosen]
 
 
 def search(
     evidence: ScoreMaps, library: ObjectLibrary, without: Int[np.ndarray, " left_out"] | None = None
 ) -> list[ObjectCandidates]:
     """The candidates of every object; graphs of the model that are named in ``without`` sit out."""
-    config, full = library.config, library.full
+    config, bank = library.config, library.bank
+    images = scored(evidence, library)
     tried = try_all(
-        evidence.pooled,
-        library.tiles,
-        len(full),
-        library.largest,
-        config.evidence.outside,
-        config.lattice,
+        evidence.pooled, library.tiles, len(bank), library.largest, images.outside, config.lattice
     )
     if without is not None:
         out = np.isin(library.source, without)
         tried = Tried(np.where(out[:, None], -np.inf, tried.score), tried.anchor)
-    chosen = [_chosen(tried, library, number) for number in range(len(full.names))]
-    flat = np.concatenate(chosen)
-    graph, turn = flat.T
+    chosen = [_chosen(tried, library, number) for number in range(len(library.model.names))]
+    graph, turn = np.concatenate(chosen).T
     corner = tried.anchor[graph, turn] - config.window // 2
-    placed = place_graphs(full.graphs, np.zeros(len(graph), np.int32), graph, corner)
-    # The maps of an image's types stand one after another; vertices name theirs.
-    matched = match(evidence.parts, placed, config.evidence.outside, config.window, config.sweeps)
-    score = matched.score / full.graphs.vertex_count[graph] ** config.lattice.power
-    found, start = [], 0
-    for own in chosen:
-        members = np.arange(start, start + len(own))
-        order = members[np.argsort(-score[members], kind="stable")]
-        found.append(
-            ObjectCandidates(
-                library.source[graph[order]],
-                matched.place[order],
-                placed.there[order],
-                score[order],
-            )
-        )
-        start += len(own)
-    return found
+    found = images.match(bank, np.zeros(len(graph), np.int32), graph, corner, config)
+    score = found.matched.score / bank.vertex_count[graph] ** config.lattice.power
+    borders = np.cumsum([len(own) for own in chosen])[:-1]
+    members = np.split(np.arange(len(graph)), borders)
+    ordered = [own[np.argsort(-score[own], kind="stable")] for own in members]
+    return [ObjectCandidates(found.take(own), score[own]) for own in ordered]
+
+
+def scored(evidence: ScoreMaps, library: ObjectLibrary) -> ScoredImages:
+    """The maps of the types, one after another; vertices name theirs."""
+    return ScoredImages(evidence.parts, library.config.evidence.outside)
 
 
 def _chosen(tried: Tried, library: ObjectLibrary, number: int) -> Int[np.ndarray, "candidates 2"]:
     """Graph and turn (which of its anchors) of an object's candidates."""
     config = library.config
-    own = np.flatnonzero(library.full.graphs.category == number)
+    own = np.flatnonzero(library.bank.category == number)
     score = tried.score[own]
     order = np.argsort(-score.ravel(), kind="stable")
     order = order[np.isfinite(score.ravel()[order])]
@@ -131,21 +113,30 @@ def _chosen(tried: Tried, library: ObjectLibrary, number: int) -> Int[np.ndarray
     if not len(pairs):
         return pairs
     corner = tried.anchor[pairs[:, 0], pairs[:, 1]].astype(np.float64)
-    box = np.concatenate([corner, corner + library.full.graphs.vertices[pairs[:, 0]].max(1)], 1)
+    box = np.concatenate([corner, corner + library.bank.vertices[pairs[:, 0]].max(1)], 1)
     kept = list(range(min(config.best, len(pairs))))
-    places = [0]
-    for one in range(1, len(pairs)):
-        if len(places) > config.elsewhere:
+    return pairs[np.union1d(kept, places_apart(box, config.elsewhere + 1))]
+
+
+def places_apart(box: Float[np.ndarray, "boxes 4"], most: int | None = None) -> list[int]:
+    """The first box of each place: first row and column, last row and column of each.
+
+    >>> places_apart(np.array([[0.0, 0, 9, 9], [1, 1, 9, 9], [5, 5, 20, 20]]))
+    [0, 2]
+    """
+    places: list[int] = []
+    for one, own in enumerate(box):
+        if len(places) == most:
             break
-        if (box_overlap(box[one], box[places]) < APART).all():
+        if (_overlap(own, box[places]) < _APART).all():
             places.append(one)
-    return pairs[np.union1d(kept, places)]
+    return places
 
 
-def box_overlap(
+def _overlap(
     box: Float[np.ndarray, "4"], others: Float[np.ndarray, "others 4"]
 ) -> Float[np.ndarray, " others"]:
-    """IoU of a box (first row and column, last row and column) with others."""
+    """IoU of a box with others."""
     low, high = np.maximum(box[:2], others[:, :2]), np.minimum(box[2:], others[:, 2:])
     common = np.clip(high - low + 1, 0, None).prod(1)
     area = (others[:, 2:] - others[:, :2] + 1).prod(1)

@@ -78,8 +78,8 @@ def _scores(
     found: ObjectCandidates, mask: np.ndarray | None, shape: tuple[int, ...]
 ) -> tuple[float | None, float | None]:
     """The best score on the object, and away from it."""
-    on, off = None, None
-    for place, there, score in zip(found.place, found.there, found.score, strict=True):
+    on, off, graphs = None, None, found.graphs
+    for place, there, score in zip(graphs.place, graphs.there, found.score, strict=True):
         overlap = 0.0 if mask is None else iou(hull(place[there], (shape[0], shape[1])), mask)
         if overlap >= _ON and on is None:
             on = float(score)

@@ -1,0 +1,154 @@
+"""What every search for elastic graphs does: place them, match them, refit the best, certify."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from mam.factors import Window
+from mam.graph import FactorGraph, GraphBuilder
+from mam.infer import Options
+from mam.infer.certificate import Certificate, certify_states
+from mam.infer.sweeps import Flooding
+from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.candidates import PlacedGraphs
+from mam.vision.elastic.match import Matched, match, place_graphs, window_scores
+from mam.vision.elastic.refit import refitted
+from mam.vision.elastic.variants import VariantConfig
+
+# Messages along the walk, then the dual; on letters it comes within a hundredth of the score.
+_DUAL = Options(
+    method="max-product", schedule="sweeps", decoding="in order", iterations=20, bound_steps=60
+)
+
+
+class RefitRound(NamedTuple):
+    """One more matching, of the best candidates so far, from refitted references."""
+
+    candidates: int
+    window: int  # px, in which vertices may move; odd
+    sweeps: int  # of messages, there and back
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """The settings of a search that do not depend on what the evidence is."""
+
+    window: int = 25  # px, eta of the first matching; odd
+    sweeps: int | Flooding = 1  # of messages in it, there and back; or all at once
+    rounds: tuple[RefitRound, ...] = ()
+    factor: float = 7.0  # a pair of vertices at distance d may shift by d / factor
+    variants: VariantConfig = field(default_factory=VariantConfig)
+
+
+@dataclass(frozen=True, eq=False)
+class Library:
+    """A bank with its variants, ready to be searched."""
+
+    bank: Bank
+    source: Int[np.ndarray, " graphs"]  # the graph of the original bank that each comes from
+    largest: int  # px, the greatest extent of a graph, rounded up
+
+
+class MatchedGraphs(NamedTuple):
+    """Graphs placed on images, and the places of their vertices."""
+
+    graph: Int[np.ndarray, " candidates"]  # in the library's bank; -1: none
+    placed: PlacedGraphs
+    matched: Matched
+    window: int  # px, in which vertices could move
+
+    @property
+    def place(self) -> Int[np.ndarray, "candidates vertices 2"]:
+        """Where each vertex is."""
+        return self.matched.place
+
+    @property
+    def there(self) -> Bool[np.ndarray, "candidates vertices"]:
+        """Which vertices there are."""
+        return self.placed.there
+
+    def take(self, chosen: np.ndarray) -> "MatchedGraphs":
+        """Return some of the candidates."""
+        placed, matched = self.placed.take(chosen), self.matched.take(chosen)
+        return MatchedGraphs(self.graph[chosen], placed, matched, self.window)
+
+    def on_image(self, image: int) -> "MatchedGraphs":
+        """The same candidates on an image of another number."""
+        same = self.placed._replace(image=np.full_like(self.placed.image, image))
+        return self._replace(placed=same)
+
+
+class ScoredImages(NamedTuple):
+    """The score of a part at every place of some images, and beyond them."""
+
+    scores: Float[Array | np.ndarray, "maps rows cols"]
+    outside: float
+
+    def match(
+        self,
+        bank: Bank,
+        image: Int[np.ndarray, " candidates"],
+        graph: Int[np.ndarray, " candidates"],
+        corner: Int[np.ndarray, "candidates 2"],
+        config: SearchConfig,
+    ) -> MatchedGraphs:
+        """Match graphs of a bank where the windows of their anchors begin."""
+        placed = place_graphs(bank, image, np.maximum(graph, 0), corner)
+        matched = match(self.scores, placed, self.outside, config.window, config.sweeps)
+        return MatchedGraphs(graph, placed, matched, config.window)
+
+    def refit(
+        self,
+        found: MatchedGraphs,
+        weight: Float[np.ndarray, "candidates vertices"],
+        again: RefitRound,
+        factor: float,
+    ) -> MatchedGraphs:
+        """Match again from where the places of vertices, by their weight, suggest."""
+        window = again.window
+        placed = refitted(found.placed, found.matched, weight, found.window, window, factor)
+        matched = match(self.scores, placed, self.outside, window, again.sweeps)
+        return MatchedGraphs(found.graph, placed, matched, window)
+
+    def placement_model(
+        self, found: MatchedGraphs, one: int
+    ) -> tuple[FactorGraph, dict[str, Float[np.ndarray, "vertices places"]]]:
+        """A candidate as a factor graph (variables "place", factors "edges"), and its evidence."""
+        placed, window = found.placed.take(np.array([one])), found.window
+        vertices, edges = int(placed.there.sum()), int(placed.edge_count[0])
+        builder = GraphBuilder()
+        builder.variables("place", vertices, window * window)
+        ends, radius = placed.ends[0, :edges], placed.radius[0, :edges]
+        builder.add("edges", Window.of(ends, grid=(window, window), radius=radius))
+        scores = window_scores(jnp.asarray(self.scores), placed, window, self.outside)
+        return builder.build(), {"place": np.asarray(scores[:vertices], np.float64)}
+
+
+def certify(found: MatchedGraphs, images: ScoredImages | None) -> list[Certificate]:
+    r"""Certify the places of each candidate, in the model of its graph in its windows.
+
+    With the window :math:`W_v` of each vertex and the evidence :math:`s` under its part, that is
+
+    .. math::
+        \max_{p_v \in W_v} \sum_v s_v(p_v), \quad
+        |(p_u - r_u) - (p_v - r_v)|_\infty \le \gamma_{uv} \; \forall uv \in E.
+
+    Places that break an edge score -inf. A graph without loops is matched exactly. Of others
+    nothing is known without the images; with them time is spent on the dual bound.
+    """
+    possible = found.matched.broken == 0
+    score = np.where(possible, found.matched.score, -np.inf).tolist()
+    sure = (found.matched.exact & possible).tolist()
+    if images is None or all(sure):
+        return [
+            Certificate(own, own, "exact") if exact else Certificate(own)
+            for own, exact in zip(score, sure, strict=True)
+        ]
+    models = [images.placement_model(found, one) for one in range(len(score))]
+    states = (found.place - found.placed.reference) @ np.array([found.window, 1])
+    values = [own[there] for own, there in zip(states, found.there, strict=True)]
+    graphs, evidence = zip(*models, strict=True)
+    return certify_states(graphs, evidence, values, _DUAL)

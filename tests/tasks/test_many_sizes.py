@@ -1,0 +1,85 @@
+"""One process groups pictures of all sizes: few programs, and no more memory with each picture."""
+
+import sys
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+from skimage.draw import line
+
+from mam.tasks.drawing import group_drawing
+from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+from tests.infer.test_compilations import compilations
+from tests.vision.pictures import contour
+
+MOST_PROGRAMS = 30
+
+
+def picture(number: int) -> np.ndarray:
+    """Short strokes and lines by turns, black on white, each of a size of its own."""
+    random = np.random.default_rng(number)
+    shape = 110 + 2 * number % 601, 120 + 3 * number % 577
+    ink = np.zeros(shape, bool)
+    if number % 2:
+        for _ in range(3):
+            ends = [int(random.integers(8, side - 8)) for side in (*shape, *shape)]
+            rows, columns = line(*ends)
+            for step in range(4):
+                ink[rows + step, columns] = True
+    else:
+        strokes = contour(number % 10)
+        rows, columns = (min(pair) for pair in zip(shape, strokes.shape, strict=True))
+        top, left = (strokes.shape[0] - rows) // 2, (strokes.shape[1] - columns) // 2
+        ink[-rows:, -columns:] = strokes[top : top + rows, left : left + columns]
+    return np.where(ink, 0, 255).astype(np.uint8)
+
+
+def maps() -> int:
+    """Pieces of memory that the system has mapped for this process."""
+    return len(Path("/proc/self/maps").read_text().splitlines())
+
+
+def resident() -> float:
+    """Megabytes of memory that this process holds."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
+
+
+def group(number: int) -> None:
+    found = group_drawing(picture(number), model="curves" if number % 2 else "contours")
+    assert len(found.lines) >= 1
+
+
+def test_pictures_of_many_sizes_share_their_programs() -> None:
+    group(0)
+    with compilations() as names:
+        for number in range(1, 25):
+            group(number)
+    assert len(names) <= 12, names  # arrays grow a few times
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_three_hundred_pictures_of_three_hundred_sizes() -> None:
+    jax.clear_caches()
+    assert len({picture(number).shape for number in range(300)}) == 300
+    with compilations() as names:
+        for number in range(50):
+            group(number)
+        before = maps(), resident()
+        for number in range(50, 300):
+            group(number)
+    assert len(names) <= MOST_PROGRAMS, names
+    assert maps() < before[0] + 500
+    assert resident() < before[1] + 150
+
+
+def test_one_grouper_takes_pictures_of_several_sizes_at_once() -> None:
+    """The answer to each is that of the picture alone."""
+    grouper = ContourGrouper.load("contours")
+    pictures = [picture(number) < 128 for number in range(0, 12, 2)]
+    together = grouper.predict(pictures)
+    for one, answer in zip(pictures, together, strict=True):
+        [alone] = grouper.predict([one])
+        assert alone.group.tolist() == answer.group.tolist()
+        assert alone.score == pytest.approx(answer.score)
