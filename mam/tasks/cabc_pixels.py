@@ -1,4 +1,4 @@
-"""The pixels of cABC images: reduced to the side of the graphs, and read as the paper reads them."""
+"""The pixels of cABC images: reduced to the side of the graphs; rings read as the paper does."""
 
 import numpy as np
 from jaxtyping import Bool, Int, UInt8
