@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from mam.core.devices import by_device, spread
-from mam.infer.sweeps import Swept, sweep_wired
+from mam.infer.sweeps import Flooding, Swept, flood_wired, sweep_wired
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.candidates import PlacedGraphs, stages_along, wired
 
@@ -67,9 +67,12 @@ def match(
     graphs: PlacedGraphs,
     outside: float,
     window: int,
-    sweeps: int,
+    sweeps: int | Flooding,
 ) -> Matched:
-    """Find the places of all vertices; ``outside`` is the score of a part beyond the image."""
+    """Find the places of all vertices; ``outside`` is the score of a part beyond the image.
+
+    Messages go in ``sweeps``, or all at once as the paper's do.
+    """
     count, vertices = graphs.there.shape
     place = np.array(graphs.reference)
     score, broken = np.zeros(count, np.float32), np.zeros(count, np.int64)
@@ -128,13 +131,17 @@ def _match(
     back: Int[Array, "candidates edges"],
     outside: Array | float,
     window: int,
-    sweeps: int,
+    sweeps: int | Flooding,
 ) -> tuple[Array, Swept]:
     """Places and what is known of them, for one block."""
     unary = window_scores(scores, graphs, window, outside)
     nothing = jnp.zeros((1, 0), unary.dtype)
-    wiring, stages = wired(graphs, window), stages_along(graphs, back)
-    found = sweep_wired(wiring, (nothing,), (unary,), stages, sweeps)
+    wiring = wired(graphs, window)
+    if isinstance(sweeps, Flooding):
+        found = flood_wired(wiring, (nothing,), (unary,), sweeps)
+    else:
+        stages = stages_along(graphs, back)
+        found = sweep_wired(wiring, (nothing,), (unary,), stages, sweeps)
     chosen = found.states[0].reshape(graphs.there.shape)
     offset = jnp.stack([chosen // window, chosen % window], -1)
     return jnp.asarray(graphs.reference) + offset, found
