@@ -36,7 +36,7 @@ models: $(READY)
 	$(BIN)/mam learn contours build/contours-300.parquet --images 300 \
 		--out mam/bundled/contours.safetensors
 	$(BIN)/python -c "from pathlib import Path; from mam.data import encode_png, make_row, recipe; \
-		row = make_row(recipe('pathfinder', 'hard', 1), 85); \
+		row = make_row(recipe('pathfinder', 'hard', 1), 24); \
 		Path('mam/bundled/hard.png').write_bytes(encode_png(row.image))"
 	$(BIN)/mam make cabc --level hard --count 5 --seed 7 --out build/letters.parquet
 	$(BIN)/mam learn parts build/letters.parquet --count 1 --size 9 \

@@ -25,7 +25,7 @@ def test_the_bundled_image_is_answered_and_drawn(tmp_path: Path) -> None:
     text = run("--out", picture, "--json")
     assert text.count("\n") == 1
     found = json.loads(text)
-    row = make_row(recipe("pathfinder", "hard", 1), 85)
+    row = make_row(recipe("pathfinder", "hard", 1), 24)
     np.testing.assert_array_equal(decode(bundled_file("hard.png"), "hard.png"), row.image)
     assert found["same"] == bool(row.label) and found["margin"] > 1
     assert found["strokes"] >= 54 and found["contours"] == len(row.segments)

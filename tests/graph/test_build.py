@@ -45,11 +45,11 @@ def test_a_million_edges_build_in_two_seconds() -> None:
 def test_adding_a_group_costs_what_is_added() -> None:
     def seconds(count: int) -> float:
         builder = GraphBuilder()
-        start = time.perf_counter()
+        start = time.process_time()
         for i in range(count):
             x = builder.variables(f"x{i}", 2)
             builder.add(f"f{i}", Pairwise.of([x], np.eye(2)))
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     short, long = (min(seconds(count) for _ in range(3)) for count in (300, 3000))
     assert long < 30 * short  # ten times the work; it was a hundred times and more

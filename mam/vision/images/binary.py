@@ -79,7 +79,7 @@ def padded_batches(
     Every array is square and holds ``size`` images of the type of ``blank``, which is what is
     beyond them; the last ones of a group may be blank.
     """
-    shapes = np.array([image.shape for image in images]).reshape(-1, 2)
+    shapes = np.array([image.shape for image in images], np.int64).reshape(-1, 2)
     sides = canvas_sides(shapes.max(1, initial=0))
     for side in np.unique(sides):
         members = np.flatnonzero(sides == side)

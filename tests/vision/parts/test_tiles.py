@@ -34,7 +34,7 @@ def test_tiles_find_what_is_in_the_whole_image(
     monkeypatch.setattr(tiles, "_SIDES", (32, 96))
     monkeypatch.setattr(tiles, "tiles_at_once", lambda: at_once)
     assert listed(states, pruning) == whole
-    assert {image for image, *_ in whole} >= {0, 1}
+    assert len(whole) > 3
 
 
 def test_nothing_is_found_in_nothing() -> None:
