@@ -35,7 +35,8 @@ def _write(recipe: "Recipe", count: int, out: Path, workers: int, shard_rows: in
     from mam.data import StoreConfig, write_dataset
 
     start = time.perf_counter()
-    with ends_on_request(), progress_bar(f"making {recipe.kind}", count) as advance:
+    kept = "finished shards are kept, the same command goes on"
+    with ends_on_request(kept), progress_bar(f"making {recipe.kind}", count) as advance:
         write_dataset(recipe, count, out, StoreConfig(workers, shard_rows), advance)
     spent = time.perf_counter() - start
     typer.echo(f"{out}: {count} rows, {spent:.1f} s, {count / spent:.1f} rows/s")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from mam.commands.ending import ends_on_request
 from mam.commands.progress import share_bar
 
 
@@ -60,7 +61,8 @@ def reproduce(
 
     changes = {name: n for name, n in (("test", test), ("runs", runs)) if n is not None}
     study = prepare(experiment.value, scale.value, out, data, changes)
-    with share_bar(experiment.value) as tell:
+    kept = f"finished steps are kept in {out}, the same command goes on"
+    with ends_on_request(kept), share_bar(experiment.value) as tell:
         path = do(
             study,
             lambda title, share: tell(f"{experiment.value}: {title}", share),

@@ -75,7 +75,8 @@ def rival(
         seed=seed,
     )
     total = settings.steps * batch
-    with ends_on_request(), progress_bar("learning", total, "images") as advance:
+    kept = "the last checkpoint is kept, go on with the same command and --resume"
+    with ends_on_request(kept), progress_bar("learning", total, "images") as advance:
         progress = learn_rival(
             pictures,
             settings,
