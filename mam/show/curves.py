@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float, Shaped, UInt8
 from PIL import Image, ImageDraw, ImageFont
 
-from mam.show.sheet import PALETTE, as_rgb
+from mam.data.pixels import rgb
+from mam.show.sheet import PALETTE
 
 Line = Float[np.ndarray, "_ 2"]
 
@@ -38,7 +39,7 @@ def overlay(
     >>> overlay(np.zeros((30, 30), np.uint8), [np.array([[5.0, 5], [20, 20], [20, 28]])]).shape
     (900, 900, 3)
     """
-    dim = as_rgb(picture) // _DIM
+    dim = rgb(picture) // _DIM
     scale = max(1, round(_SIDE / max(dim.shape[:2])))
     large = np.repeat(np.repeat(dim, scale, 0), scale, 1)
     canvas = Image.fromarray(large)

@@ -1,4 +1,4 @@
-"""Ctrl-C ends every command within two seconds, with a word about what is kept, by exit code 130."""
+"""Ctrl-C ends every command within two seconds, says what is kept, and exits with 130."""
 
 import os
 import signal

@@ -39,11 +39,11 @@ def contours(
 ) -> None:
     """Learn from contours whose strokes are known in order how strokes continue each other."""
     from mam.core.model_files import find_model
-    from mam.data.outputs import check_outputs
+    from mam.data.outputs import MODEL, check_outputs
     from mam.tasks.pathfinder import fit
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 
-    check_outputs([out], [data, find_model(parts)])
+    check_outputs({MODEL: [out]}, [data, find_model(parts)])
     grouper = ContourGrouper(
         parts, continuation=continuation.value, sparsifications=sparsifications, seed=seed
     )
@@ -60,11 +60,11 @@ def curves(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Learn from generated curves how they continue through crossings and over gaps."""
-    from mam.data.outputs import check_outputs
+    from mam.data.outputs import MODEL, check_outputs
     from mam.tasks.curves import fit
     from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
-    check_outputs([out])
+    check_outputs({MODEL: [out]})
     start = time.perf_counter()
     with progress_bar("learning curves", count, "images") as advance:
         grouper = fit(CurveGrouper(), count, seed, advance)

@@ -34,9 +34,9 @@ def objects(
     import time
 
     from mam.data import ObjectRow, PictureRow, rows_of
-    from mam.data.outputs import check_outputs
+    from mam.data.outputs import MODEL, check_outputs
 
-    check_outputs([out], [data])
+    check_outputs({MODEL: [out]}, [data])
     first = next(iter(rows_of(data)), None)
     if not isinstance(first, ObjectRow | PictureRow):
         _learn_letters(data, limit, out, as_json)

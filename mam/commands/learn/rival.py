@@ -53,13 +53,13 @@ def rival(
     from mam.rivals.extra import check_extra
 
     check_extra()
-    from mam.data.outputs import check_outputs
+    from mam.data.outputs import MODEL, check_outputs
     from mam.data.read.labelled import read_labelled
     from mam.rivals.data import default_workers
     from mam.rivals.learn import checkpoint_path, learn_rival
     from mam.rivals.settings import EPOCHS, RATES, Settings
 
-    check_outputs([out, checkpoint_path(out)], [data])
+    check_outputs({MODEL: [out], ".checkpoint": [checkpoint_path(out)]}, [data])
     pictures = read_labelled(data, images)
     if images is not None and len(pictures) < images:
         raise ValueError(f"{data}: has {len(pictures)} images, not {images}")

@@ -46,7 +46,7 @@ from mam.vision.curves.strokes.stroke_truth import (
     neighbours_on_contours,
     true_links,
 )
-from mam.vision.images.binary import Images, as_binary
+from mam.vision.images.binary import Images, as_binary, one_channel
 from mam.vision.images.covered import Hidden
 from mam.vision.parts.masks import Noise, Parts
 from mam.vision.parts.sparsifier import Sparsifier
@@ -180,10 +180,9 @@ class ContourGrouper(ChainGrouper):
 
     def _weights(self, images: Images) -> list[np.ndarray]:
         """The pixels as weights: 0 where OFF, their values where ON."""
-        return [
-            np.asarray(image) * as_binary(image, self.threshold, f"image {number}")
-            for number, image in enumerate(images)
-        ]
+        named = [(f"image {number}", image) for number, image in enumerate(images)]
+        values = [(name, one_channel(image, name)) for name, image in named]
+        return [pixels * as_binary(pixels, self.threshold, name) for name, pixels in values]
 
     def _poses(
         self,
