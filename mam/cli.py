@@ -25,7 +25,7 @@ app = typer.Typer(
     name="mam",
     help="Markov Attention Models: which pieces belong together?",
     no_args_is_help=True,
-    add_completion=False,
+    rich_markup_mode=None,  # plain help keeps the lines of examples and shows flags as flags
     pretty_exceptions_enable=False,
 )
 

@@ -44,7 +44,7 @@ def test_the_page_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert max(map(len, text.splitlines())) <= 100
 
 
-@pytest.mark.parametrize("name", ["hard.xyz", "hard", "missing/hard.png"])
+@pytest.mark.parametrize("name", ["hard.jpg", "hard.svg", "missing/hard.png"])
 def test_a_picture_that_cannot_be_written_is_refused_first(tmp_path: Path, name: str) -> None:
     result = CliRunner().invoke(app, ["quickstart", "--out", str(tmp_path / name)])
     assert isinstance(result.exception, ValueError | OSError)

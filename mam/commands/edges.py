@@ -18,7 +18,12 @@ def edges(
         Path | None, typer.Option(help="The picture's depth, one more channel.")
     ] = None,
 ) -> None:
-    """Draw the edges of a picture: responses of filters of 16 directions, thinned."""
+    """Draw the edges of a picture: responses of filters of 16 directions, thinned.
+
+    \b
+    Example:
+      mam edges photo.jpg --out edges.png
+    """
     import numpy as np
 
     from mam.core.whole import write_whole

@@ -65,8 +65,11 @@ def find(
 ) -> None:
     """Find objects in pictures; the kind of model says how.
 
-    Examples: mam find letters.png --copies 3; mam find shelf.jpg --model mug.safetensors --out
-    found.png; mam find shelves/ --model mug.safetensors --json
+    \b
+    Examples:
+      mam find letters.png --copies 3
+      mam find shelf.jpg --model mug.safetensors --out found.png
+      mam find shelves/ --model mug.safetensors --json
     """
     from mam.core.model_files import find_model, model_kind
     from mam.data.outputs import PNG, check_outputs

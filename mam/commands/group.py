@@ -63,8 +63,12 @@ def group(
 ) -> None:
     """Group the strokes or lines of pictures into curves, and draw them.
 
-    Examples: mam group drawing.png; mam group scan.tif --page 2 --json; mam group scans/ --out
-    curves/; cat drawing.png | mam group - --out curves.png
+    \b
+    Examples:
+      mam group drawing.png
+      mam group scan.tif --page 2 --json
+      mam group scans/ --out curves/
+      cat drawing.png | mam group - --out curves.png
     """
     from mam.core.model_files import find_model
     from mam.data.outputs import PNG, SVG, check_outputs

@@ -22,7 +22,10 @@ def look(
 ) -> None:
     """Draw a contact sheet of some rows.
 
-    Examples: mam look set.parquet --out sheet.png; mam look photos/ --rows 3,5 --out two.png
+    \b
+    Examples:
+      mam look set.parquet --out sheet.png
+      mam look photos/ --rows 3,5 --out two.png
     """
     from itertools import islice
 

@@ -30,7 +30,12 @@ def quickstart(
     ),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Group a bundled hard image: the answer, its margin, a picture."""
+    """Group a bundled hard image: the answer, its margin, a picture.
+
+    \b
+    Example:
+      mam quickstart --out hard.png
+    """
     found = group_bundled(out)
     typer.echo(found.as_json() if as_json else found.as_text())
 

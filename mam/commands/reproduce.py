@@ -53,6 +53,10 @@ def reproduce(
     """Do an experiment of the paper again: a page with its tables and figures, ours beside them.
 
     What is finished is kept in the folder; the same command goes on where it was interrupted.
+
+    \b
+    Example:
+      mam reproduce pathfinder --scale smoke --out pathfinder/
     """
     import json
 

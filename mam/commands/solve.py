@@ -45,7 +45,13 @@ def solve(
     seed: Annotated[int, typer.Option(min=0, help="Of the initial messages.")] = 0,
     iterations: Annotated[int, typer.Option(min=1, help="Of max-product, at most.")] = 200,
 ) -> None:
-    """Find the best assignment of a UAI model. Exit code 3: no possible assignment was found."""
+    """Find the best assignment of a UAI model. Exit code 3: no possible assignment was found.
+
+    \b
+    Example:
+      mam solve model.uai --evidence model.uai.evid --bound
+      mam solve model.uai --task MAR --out model.uai.MAR
+    """
     answer = solve_uai(
         file,
         evidence,

@@ -37,7 +37,12 @@ def contours(
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Learn from contours whose strokes are known in order how strokes continue each other."""
+    """Learn from contours whose strokes are known in order how strokes continue each other.
+
+    \b
+    Example:
+      mam learn contours hard.parquet --out contours.safetensors
+    """
     from mam.core.model_files import find_model
     from mam.data.outputs import MODEL, check_outputs
     from mam.tasks.pathfinder import fit
@@ -59,7 +64,12 @@ def curves(
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Learn from generated curves how they continue through crossings and over gaps."""
+    """Learn from generated curves how they continue through crossings and over gaps.
+
+    \b
+    Example:
+      mam learn curves --out curves.safetensors
+    """
     from mam.data.outputs import MODEL, check_outputs
     from mam.tasks.curves import fit
     from mam.vision.curves.strands.curve_grouper import CurveGrouper

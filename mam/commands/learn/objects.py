@@ -29,7 +29,12 @@ def objects(
     limit: LimitOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Learn elastic graphs of objects: in photographs with masks, or letters of cABC."""
+    """Learn elastic graphs of objects: in photographs with masks, or letters of cABC.
+
+    \b
+    Example:
+      mam learn objects mugs/ --name mug --out mug.safetensors
+    """
     import json
     import time
 

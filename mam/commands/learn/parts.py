@@ -54,7 +54,12 @@ def parts(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Learn object parts without supervision, from about ten images."""
+    """Learn object parts without supervision, from about ten images.
+
+    \b
+    Example:
+      mam learn parts hard.parquet --out parts.safetensors --picture parts.png
+    """
     from mam.data.outputs import MODEL, PNG, check_outputs
     from mam.vision.parts.learning import PartLearningConfig
     from mam.vision.parts.training import NOISES, training_images

@@ -49,7 +49,12 @@ def rival(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Learn a neural baseline: H-CNN, TD+H-CNN, or a ConvNeXt of the same size."""
+    """Learn a neural baseline: H-CNN, TD+H-CNN, or a ConvNeXt of the same size.
+
+    \b
+    Example:
+      mam learn rival hard.parquet --out rival.safetensors --resume
+    """
     from mam.rivals.extra import check_extra
 
     check_extra()
