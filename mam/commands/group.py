@@ -121,9 +121,10 @@ def parse_points(text: str) -> list[list[float]]:
 
 def write_pictures(found: "Drawing", png: Path, svg: Path | None) -> None:
     """Write the overlay and the SVG, each whole or not at all."""
+    from mam.core.svg import as_svg
     from mam.core.whole import write_whole
     from mam.data.images import encode_png
-    from mam.show.curves import Tag, as_svg, overlay
+    from mam.show.curves import Tag, overlay
 
     tag = None
     if found.same is not None:

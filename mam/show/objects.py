@@ -8,8 +8,9 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped, UInt8
 from PIL import Image, ImageDraw
 
+from mam.core.svg import PALETTE
 from mam.data.pixels import rgb
-from mam.show.sheet import PALETTE, Picture, colour_labels
+from mam.show.sheet import Picture, colour_labels
 from mam.vision.elastic.photographs.detector import Detection
 from mam.vision.images.photo_edges import TYPES
 

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 from PIL import Image, ImageDraw
 
+from mam.core.svg import PALETTE
 from mam.data.pixels import black_and_white, rgb, shown
 from mam.data.read.published import PublishedPathfinderRow
 from mam.data.read.readers import AnyRow
@@ -15,20 +16,6 @@ Picture = UInt8[np.ndarray, "_ _ 3"]
 
 _CAPTION = 14  # px of a panel row's caption
 _GAP = 4  # px between panels
-# Colours that stay apart for most colour-blind eyes (Okabe and Ito), then greys.
-PALETTE = np.array(
-    [
-        [230, 159, 0],
-        [86, 180, 233],
-        [0, 158, 115],
-        [240, 228, 66],
-        [0, 114, 178],
-        [213, 94, 0],
-        [204, 121, 167],
-        [150, 150, 150],
-    ],
-    np.uint8,
-)
 
 
 def colour_labels(labels: UInt8[np.ndarray, "rows cols"]) -> Picture:

@@ -61,3 +61,37 @@ def test_an_output_is_no_model(tmp_path: Path) -> None:
     path = str(tmp_path / "a.uai")
     ran = CliRunner().invoke(app, ["solve", path, "--out", path])
     assert "is an input" in str(ran.exception) and (tmp_path / "a.uai").read_text() == MODEL
+
+
+def test_a_solution_and_its_graph_are_a_line_and_a_table() -> None:
+    builder = mam.GraphBuilder()
+    builder.variables("x", 300)
+    chain = np.stack([np.arange(299), np.arange(1, 300)], 1)
+    builder.add("agree <", mam.Pairwise.of(chain, [[1, 0], [0, 1]]))
+    graph = builder.build()
+    assert repr(graph) == "<FactorGraph: 300 variables, 299 factors: agree <>"
+    assert "<td>x</td>" in graph._repr_html_() and "agree &lt;" in graph._repr_html_()
+    found = mam.solve(graph)
+    assert repr(found) == f"<Solution: {found.explain()}>" and "\n" not in repr(found)
+    assert len(found._repr_html_()) < 1000 and "proved optimal" in found._repr_html_()
+
+
+@pytest.mark.parametrize("model", ["contours", "curves"])
+def test_a_grouping_is_a_line_and_a_picture(model: str) -> None:
+    mask = np.zeros((48, 64), bool)
+    mask[20:24, 6:58] = mask[34:38, 10:30] = True
+    kind = mam.CurveGrouper if model == "curves" else mam.ContourGrouper
+    [found] = kind.load(model).predict([mask])
+    assert repr(found).startswith(f"<{type(found).__name__}: {len(found)} curves of ")
+    assert found._repr_svg_().count("<polyline") == len(found)
+
+
+def test_what_is_found_and_banks_are_lines() -> None:
+    bar, corner = np.zeros((64, 64), bool), np.zeros((64, 64), bool)
+    bar[20:28, 10:50] = True
+    corner[20:28, 10:50] = corner[20:60, 10:18] = True
+    finder = mam.ObjectFinder(variants=0).fit([bar, corner], [0, 1])
+    assert repr(finder.bank_).startswith("<Bank: 2 graphs of 2 categories, ")
+    [found] = finder.find(corner)
+    assert repr(found).startswith("<Match: graph 1 of category 1 at [") and "\n" not in repr(found)
+    assert found._repr_svg_().count("<polyline") == len(found.edges)
