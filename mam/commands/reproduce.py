@@ -40,7 +40,10 @@ def reproduce(
     ] = ScaleName.smoke,
     data: Annotated[
         Path | None,
-        typer.Option(help="A folder of LEVEL-train.parquet and LEVEL-test.parquet; else generate."),
+        typer.Option(
+            help="A folder of LEVEL-train.parquet and LEVEL-test.parquet, for objects of scenes or "
+            "objects.parquet; else generate."
+        ),
     ] = None,
     test: Annotated[
         int | None, typer.Option(help="Images of a level tested on, other than the scale's.", min=1)

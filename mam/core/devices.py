@@ -13,8 +13,8 @@ _AXIS = "devices"
 _IMAGES_EACH = 16  # images that an accelerator works on at once; a core does one
 
 
-def by_device(on_cpu: int, on_accelerator: int) -> int:
-    """A number that depends on where programs run: an accelerator wants more at once."""
+def by_device(on_cpu: _T, on_accelerator: _T) -> _T:
+    """What depends on where programs run: an accelerator wants more at once."""
     return on_cpu if jax.default_backend() == "cpu" else on_accelerator
 
 

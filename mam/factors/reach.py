@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from mam.core.devices import by_device
 from mam.factors.reduce import sliding
 
 
@@ -21,7 +22,7 @@ def reach(
     [[[1.0, 1.0, 5.0, 5.0]]]
     """
     near = jnp.minimum(radius, max(values.shape[1:]) - 1)
-    return (_by_steps if jax.default_backend() == "cpu" else _at_once)(values, near)
+    return by_device(_by_steps, _at_once)(values, near)
 
 
 def _at_once(values: Array, radius: Array) -> Array:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
 from mam.core.memory import TooLarge
 from mam.factors import Listing
@@ -41,7 +40,7 @@ class Exact:
     @property
     def log_partition(self) -> float:
         """The logarithm of the sum of exp(score)."""
-        return float(logsumexp(self.scores)) if len(self.scores) else -np.inf
+        return float(np.logaddexp.reduce(self.scores)) if len(self.scores) else -np.inf
 
     def marginal(self, variables: Sequence[int]) -> np.ndarray:
         """Return the joint probabilities of some variables, one axis each."""

@@ -75,10 +75,10 @@ def _by_both(rest: list[Rest], options: Options) -> Iterator[Sequence[Solution |
 def by_branch_and_bound(rest: Sequence[Rest], seconds: float | int) -> list[Solution | None]:
     """The answers to components that are small linear programs; each may take some ``seconds``.
 
-    HiGHS lets go of the interpreter, so several run at once.
+    HiGHS lets go of the interpreter, so several run at once. Without time nothing is tried.
     """
-    if not rest:
-        return []
+    if not rest or not seconds:
+        return [None] * len(rest)
 
     def one(some: Rest) -> Solution | None:
         if some.free.sum() > EASY:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from mam.factors import Ragged
@@ -38,6 +37,9 @@ class _Program:
 
     def solve(self, whole: bool, seconds: float) -> Any:
         """Ask HiGHS; ``whole``: x is 0 or 1, and so is z then."""
+        # A quarter of a second to load, which those who never ask need not wait for.
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
         rest = np.tile([0.0, 1.0], (len(self.value) - len(self.fixed), 1))
         least, most = np.concatenate([self.fixed, rest]).T
         return milp(

@@ -92,7 +92,8 @@ def _decoded(problem: Problem, run: Propagated, options: Options) -> _Decoded:
         known = problem.compiled.wiring, problem.potentials, problem.evidence
         with jax.enable_x64(options.precision == "double"):
             decisive = mutual_best(*known, run.messages, run.beliefs)
-    states = tuple(decode([np.asarray(belief) for belief in decisive]))
+    ties_on = options.decoding == "ties on"
+    states = tuple(decode([np.asarray(belief) for belief in decisive], ties_on))
     score = evaluate.score(problem.compiled, problem.scores, states)[0]
     own = margins([np.asarray(belief) for belief in run.beliefs])
     return _Decoded(states, tuple(own), score)

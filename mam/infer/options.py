@@ -12,7 +12,7 @@ METHODS = ("auto", "exact", "quick", "max-product", "toulbar2")
 _CHOICES = {
     "method": METHODS,
     "schedule": ("parallel", "blocks", "sweeps"),
-    "decoding": ("belief", "in order", "mutual"),
+    "decoding": ("belief", "ties on", "in order", "mutual"),
     "precision": ("single", "double"),
 }
 # The least value of each.
@@ -28,7 +28,7 @@ class Options:
 
     method: str = "auto"  # or "exact", "quick", "max-product", "toulbar2": see ``solve``
     largest_table: int = 1 << 20  # entries that exact methods may give a table; 2^20 take 8 MB
-    seconds: float | int = 10.0  # that toulbar2 gets, where it is installed
+    seconds: float | int = 10.0  # that toulbar2, where it is installed, and branch and bound get
     message_seconds: float | int = 3600.0  # that messages, repair and the bound's descent get
     iterations: int = 200  # rounded up to a multiple of 5, but for sweeps
     damping: float = 0.5  # new message = damping * old + (1 - damping) * new
@@ -39,7 +39,9 @@ class Options:
     seed: int = 0
     schedule: str = "parallel"  # or "blocks", or "sweeps": an iteration is one there and back
     blocks: int = 4  # random blocks of an iteration, for schedule="blocks"
-    decoding: str = "belief"  # or "mutual", or "in order" for schedule="sweeps"
+    # or "ties on", which takes a binary variable at a belief of 0 to be ON (OFF else), "mutual", or
+    # "in order" for schedule="sweeps"
+    decoding: str = "belief"
     precision: str = "single"  # or "double"
     repair: bool = True
     climb: bool = False  # flip and swap binary variables while that raises the score

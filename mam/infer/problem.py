@@ -70,13 +70,14 @@ def _one_graph(graph: object) -> FactorGraph:
     raise ValueError(f"a graph is wanted, not {what}{hint}")
 
 
-def decode(beliefs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return each variable's best state on its own; a tie is OFF, or the first state.
+def decode(beliefs: Sequence[np.ndarray], ties_on: bool = False) -> list[np.ndarray]:
+    """Return each variable's best state on its own; a tie is OFF (or ON), or the first state.
 
     Beliefs have a leading axis of restarts.
     """
+    on = np.greater_equal if ties_on else np.greater
     return [
-        (belief > 0).astype(np.int32) if belief.ndim == 2 else belief.argmax(2).astype(np.int32)
+        on(belief, 0).astype(np.int32) if belief.ndim == 2 else belief.argmax(2).astype(np.int32)
         for belief in beliefs
     ]
 

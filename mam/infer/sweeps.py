@@ -14,6 +14,8 @@ from mam.factors.reduce import as_scores, first_best
 from mam.graph import Wiring
 from mam.infer import passing
 from mam.infer.evaluate import scores_by_factor, summed
+from mam.infer.loop import run
+from mam.infer.messages import BeliefPropagation
 from mam.infer.passing import Store
 from mam.infer.stages import Pass, Stages
 
@@ -198,8 +200,17 @@ class Sweeps:
         return jnp.where(sent.variable < self.wiring.class_size(kind), told, floor)
 
 
+class Flooding(NamedTuple):
+    """Settings of messages of all factors at once."""
+
+    iterations: int
+    damping: float
+    noise: float = 0.01  # scale of the logistic first messages
+    seed: int = 0
+
+
 class Swept(NamedTuple):
-    """What sweeps over a wiring find, by class of variables or by instance."""
+    """What messages over a wiring find, by class of variables or by instance."""
 
     states: Store
     score: Array  # of the evidence and of the factors that are not violated
@@ -221,6 +232,25 @@ def sweep_wired(
         0, sweeps, lambda _, state: solver.there_and_back(state, everyone), solver.quiet()
     )
     _, beliefs = solver.finish(state, decide=True)
+    return _found(wiring, potentials, evidence, beliefs, jnp.asarray(stages.exact) & (sweeps > 0))
+
+
+def flood_wired(wiring: Wiring, potentials: Store, evidence: Store, flooding: Flooding) -> Swept:
+    """Send all messages at once so many times, then take every variable's best state on its own."""
+    kind = evidence[0].dtype
+    settings = (jnp.asarray(value, kind) for value in (flooding.damping, 0.0))
+    key = jax.random.fold_in(jax.random.key(flooding.seed), 0)
+    solver = BeliefPropagation.of(wiring, potentials, evidence, key, *settings)
+    first = solver.init(jnp.asarray(flooding.noise, kind))
+    messages, _ = run(solver, first, flooding.iterations)
+    never = jnp.zeros(wiring.instances, bool)
+    return _found(wiring, potentials, evidence, solver.beliefs(messages), never)
+
+
+def _found(
+    wiring: Wiring, potentials: Store, evidence: Store, beliefs: Store, exact: Array
+) -> Swept:
+    """The states that beliefs say, and what they score."""
     states = tuple(
         (belief > 0 if n == 2 else jnp.argmax(belief, -1)).astype(jnp.int32)
         for belief, n in zip(beliefs, wiring.states, strict=True)
@@ -233,7 +263,7 @@ def sweep_wired(
         wrong = jnp.isneginf(scores).astype(jnp.int32)
         broken += passing.sum_by_instance(wrong, instance, wiring.instances)
     score = summed(wiring, known, states, possible)
-    return Swept(states, score, broken, jnp.asarray(stages.exact) & (sweeps > 0))
+    return Swept(states, score, broken, exact)
 
 
 def _read(values: Array, index: Array) -> Array:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Int
 
-from mam.factors import Or, PatternSet, Window
+from mam.factors import Or, PatternSet, Table, Window
 from mam.graph import FactorGraph, GraphBuilder
 from mam.models.mam import MamBuilder, MarkovAttentionModel
 from mam.models.parts import PartKind, part_attention_model
@@ -50,6 +51,37 @@ def two_lines(rows: int = 4, lines: int = 2) -> MarkovAttentionModel:
             groups.append([1, 1])
     all_or_none = PartKind(PatternSet.of([[0, 0], [1, 1]]))
     return part_attention_model(edges, groups, all_or_none, vertices=segments + lines)
+
+
+def line_sets(rows: int = 4, lines: int = 2) -> Int[np.ndarray, "sets segments"]:
+    """List the segments that are ON in the possible states of ``two_lines``, each set once.
+
+    Lines that cross can be uncrossed: if any lines make up a set, then so do those from its i-th
+    segment on the left to its i-th on the right.
+    """
+    left = np.repeat(np.arange(rows), 3)
+    right = left + np.tile([-1, 0, 1], rows)
+    pair = np.stack([left, right], 1)[(right >= 0) & (right < rows)]
+    below = np.all(pair[:, None] < pair, axis=2)
+    found, last = np.zeros((1, 2 * rows), np.int64), np.zeros(1, np.int64)
+    every = [found]
+    for line in range(lines):
+        allowed = below[last] if line else np.ones((1, len(pair)), bool)
+        which, last = np.nonzero(allowed)
+        found = found[which]
+        found[np.arange(len(last)), 2 * pair[last, 0]] = 1
+        found[np.arange(len(last)), 2 * pair[last, 1] + 1] = 1
+        every.append(found)
+    return np.concatenate(every)
+
+
+def two_lines_table(rows: int = 4, lines: int = 2) -> FactorGraph:
+    """``two_lines`` without attention variables: one table that lists what is possible."""
+    sets = line_sets(rows, lines)
+    builder = GraphBuilder()
+    segment = builder.variables("segment", sets.shape[1])
+    builder.add("lines", Table.of(segment[None], np.zeros(len(sets)), configurations=sets))
+    return builder.build()
 
 
 def line_sparsifier(

@@ -5,14 +5,14 @@ variables that can occur with it,
 
 .. math:: p(x, y \mid z, c) = p(x \mid z, c)\, p(y \mid z, c),
 
-attention variables being summed out. With ``others="unknown"`` the other regular variables are
-summed out too. Small models are enumerated. On large ones the question is answered from the
-structure: the context is propagated through the hard constraints, attention variables that are OFF
-then cut the graph, and what is no longer connected is independent. That answer is sound but
-careful: False means "not shown".
+attention variables being summed out, and those named in ``marginal``. With ``others="unknown"`` all
+other regular variables are summed out. Small models are enumerated. On large ones the question is
+answered from the structure: the context is propagated through the hard constraints, attention
+variables that are OFF then cut the graph, and what is no longer connected is independent. That
+answer is sound but careful: False means "not shown".
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -32,6 +32,7 @@ def independent(
     *,
     hidden: np.ndarray,
     others: str = "known",
+    marginal: Sequence[str | int] = (),
     method: str = "auto",
 ) -> bool:
     """Answer for a graph whose ``hidden`` (attention) variables are never observed."""
@@ -42,6 +43,12 @@ def independent(
     first, second = graph.variable(x), graph.variable(y)
     context = {graph.variable(label): int(state) for label, state in given.items()}
     _check(graph, first, second, context)
+    summed = [graph.variable(label) for label in marginal]
+    for variable in summed:
+        if variable in (first, second) or variable in context:
+            raise ValueError(f"{graph.label(variable)} is asked about or given, and summed out")
+    hidden = hidden.copy()
+    hidden[summed] = True
     known = graph.observe(given)
     if method != "structural":
         try:

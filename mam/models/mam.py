@@ -35,13 +35,16 @@ class MarkovAttentionModel:
         given: Mapping[str, int] | None = None,
         *,
         others: str = "known",
+        marginal: Sequence[str | int] = (),
         method: str = "auto",
     ) -> bool:
-        """Whether x and y are independent in the context ``given``; see ``independent``."""
+        """Whether x and y are independent in the context ``given``; see ``independent``.
+
+        Attention variables are summed out, and those that ``marginal`` names.
+        """
         flags = self.attention.flags(len(self.graph.states))
-        return independent(
-            self.graph, x, y, given or {}, hidden=flags, others=others, method=method
-        )
+        how = {"others": others, "marginal": marginal, "method": method}
+        return independent(self.graph, x, y, given or {}, hidden=flags, **how)
 
     def draw(self, axes: Any = None, values: Any = None) -> Any:
         """Draw the factor graph with matplotlib and return the axes.

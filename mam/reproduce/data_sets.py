@@ -10,6 +10,7 @@ from typing import Any
 
 from mam.core.progress import Advance
 from mam.data import AnyRow, Recipe, StoreConfig, count_rows, select_rows, write_dataset
+from mam.data.read.scenes import scenes_in
 from mam.reproduce.steps import Step, StepFolder
 
 _CHUNK = 256  # rows in memory at a time, where one pass over them is enough
@@ -47,6 +48,23 @@ def given_set(path: Path, hint: str) -> DataSet:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return DataSet(path, count_rows(str(path)), {"file": path.name, "sha256": digest})
+
+
+def given_scenes(root: Path, hint: str) -> DataSet:
+    """A user's own folder of scenes, as published; its rows are about as many as its frames.
+
+    Names and sizes of the files stand for their content, of which there may be gigabytes.
+    """
+    scenes = scenes_in(root)
+    if not scenes:
+        raise FileNotFoundError(f"{root}: no scenes in it, and no objects.parquet; {hint}")
+    if len(scenes) < 2:
+        raise ValueError(f"{root}: one scene alone; some are learned from, others tested on")
+    files = sorted(path for scene in scenes for path in scene.rglob("*") if path.is_file())
+    listed = [f"{path.relative_to(root).as_posix()} {path.stat().st_size}" for path in files]
+    digest = hashlib.sha256("\n".join(listed).encode()).hexdigest()
+    frames = sum(path.name.endswith(".color.png") for path in files)
+    return DataSet(root, frames, {"scenes": len(scenes), "sha256": digest})
 
 
 def generated_set(store: StepFolder, name: str, made: Recipe, count: int) -> DataSet:

@@ -11,7 +11,7 @@ from mam.core.progress import Advance
 from mam.data import Recipe
 from mam.data.generate.objects import LEVELS
 from mam.reproduce.answers import ShownRow, some_rows
-from mam.reproduce.data_sets import DataSet, generated_set, given_set
+from mam.reproduce.data_sets import DataSet, generated_set, given_scenes, given_set
 from mam.reproduce.experiment import Experiment, Prepared
 from mam.reproduce.object_figures import draw_answers
 from mam.reproduce.page_settings import NO_FIGURE, SETTINGS, settings_table, time_told
@@ -77,8 +77,9 @@ def _prepared(store: StepFolder, size: ObjectScale, name: str, data: Path | None
 
 def _data_sets(store: StepFolder, size: ObjectScale, data: Path | None) -> dict[str, DataSet]:
     if data is not None:
-        hint = "a folder of data sets holds objects.parquet, with `scene` and `frame`"
-        return {"given": given_set(data / "objects.parquet", hint)}
+        hint = "it holds scene-*/frame-*.color.png with segm/ or masks/, or objects.parquet"
+        file = data / "objects.parquet"
+        return {"given": given_set(file, hint) if file.is_file() else given_scenes(data, hint)}
     sets = {}
     for level in size.levels:
         config = replace(LEVELS[level], objects=size.objects)

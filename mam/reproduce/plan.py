@@ -20,7 +20,6 @@ class Scale:
     runs: int = 3  # of every point of a curve, each from images of its own
     parts: int = 10  # images that parts are learned from; 0: none are learned
     pictures: int = 3  # right answers shown of a level, and as many wrong ones
-    sparsifications: int = 1  # of an image, where pairs of parts are counted
 
 
 class Measured(NamedTuple):

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mam.core.devices import by_device
 from mam.rivals.norm import Moments, Norm, normalise
 
 CHANNELS = 20
@@ -46,7 +47,7 @@ def over_steps(step: Callable[..., Any], start: Any, own: Any) -> tuple[Any, Any
     The maps of a step are made again for its gradient: those of all steps would fill the memory.
     """
     # XLA's gradients of convolutions inside a loop take 30 times as long on a CPU.
-    unroll = jax.default_backend() == "cpu"
+    unroll = by_device(True, False)
     return jax.lax.scan(jax.checkpoint(step), start, own, unroll=unroll)
 
 

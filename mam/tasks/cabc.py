@@ -9,17 +9,17 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Float, Int, UInt8
 
 from mam.core.devices import batch_size, batches_at_once
 from mam.core.progress import Advance
-from mam.core.resize import resized
 from mam.data import CabcRow, find_rings
 from mam.tasks.accuracy import Answered, measure_accuracy
+from mam.tasks.cabc_pixels import ON, read_as_paper, reduce_image
 from mam.tasks.report import Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.bank import Bank
@@ -27,10 +27,11 @@ from mam.vision.elastic.letters.finder import Match, ObjectFinder
 from mam.vision.elastic.letters.letter_learning import learn_bank
 from mam.vision.elastic.letters.letter_search import LetterCandidates
 from mam.vision.images.binary import as_states
+from mam.vision.parts.greedy import greedy_cover
+from mam.vision.parts.message_cover import message_cover
 from mam.vision.parts.training import LETTER_SIDE, letter_masks
 
 PUBLISHED_SIDE = 350  # px, of the published images; markers are given in these
-_ON = 12  # of 255: a pixel of a reduced test image is ON above 0.05
 _BATCH = 128  # rows read and answered at a time
 _LEARNED = 512  # rows whose letters are learned at a time
 _MOST_EDGES = 300  # of a graph: one letter in twenty has more, a blob of many parts
@@ -40,7 +41,6 @@ _MOST_EDGES = 300  # of a graph: one letter in twenty has more, a blob of many p
 class MarkerConfig:
     """How markers count; lengths in px of the reduced image, costs learned on held-out rows."""
 
-    radius: float = 8.05  # of a ring: 11 px of 350
     hidden: float = 9.2  # within this the ring hides the letter: the image says nothing
     core: float = 4.0  # within this the letter must be: the marker stands on it
     near: float = 5.0  # the marked letter has a vertex within this
@@ -70,18 +70,19 @@ class CabcAnswer:
         return self._pair()
 
 
-def reduce_image(image: UInt8[np.ndarray, "_ _"], above: int) -> Bool[np.ndarray, "side side"]:
-    """Reduce to the side the graphs are learned at; which pixels are above a value."""
-    return resized(image, (LETTER_SIDE, LETTER_SIDE)) > above
-
-
 def fit(
-    rows: Iterable[CabcRow], advance: Advance = lambda count: None, **parameters: object
+    rows: Iterable[CabcRow],
+    advance: Advance = lambda count: None,
+    preset: str = "best",
+    **parameters: object,
 ) -> ObjectFinder:
     """Learn an elastic graph from every letter, but for those squeezed into a blob.
 
-    Rows are taken a few at a time, so that a set of any size can be learned.
+    Rows are taken a few at a time, so that a set of any size can be learned. With the preset
+    "paper" parts are placed by max-product, and every letter has its graph.
     """
+    paper = preset == "paper"
+    learn = partial(learn_bank, cover=message_cover if paper else greedy_cover)
     banks, coming = [], enumerate(rows)
     learning: deque[Future[Bank]] = deque()
 
@@ -95,7 +96,7 @@ def fit(
         next_letters = ahead.submit(_letters, islice(coming, _LEARNED))
         while (letters := next_letters.result())[0]:
             next_letters = ahead.submit(_letters, islice(coming, _LEARNED))
-            learning.append(learners.submit(learn_bank, *letters))
+            learning.append(learners.submit(learn, *letters))
             if len(learning) == side_by_side:
                 gather()
         while learning:
@@ -103,6 +104,9 @@ def fit(
     if not banks:
         raise ValueError("no rows, so there is nothing to learn from")
     bank = Bank.joined(banks)
+    parameters["preset"] = preset
+    if paper:
+        return ObjectFinder.of(bank, **parameters)
     shaped = np.flatnonzero(bank.edge_count <= _MOST_EDGES)
     return ObjectFinder.of(bank.take(shaped) if len(shaped) else bank, **parameters)
 
@@ -126,7 +130,7 @@ def read_image(
         raise ValueError(f"{name}: {image.shape} px; a cABC image is square")
     found = find_rings(image, name, radius=11.0 * scale[0], ring=3.0 * scale[0])
     markers = (found + 0.5) * LETTER_SIDE / np.array(image.shape) - 0.5
-    state = as_states(reduce_image(image, _ON))
+    state = as_states(reduce_image(image, ON))
     away = [_distance_from(marker) for marker in markers]
     for distance in away:
         state[distance <= config.hidden] = 0
@@ -161,13 +165,14 @@ def _predict(
 ) -> list[CabcAnswer | ValueError]:
     """Answer for one batch of images."""
     read: list[tuple[np.ndarray, np.ndarray] | ValueError] = []
+    paper = finder.preset == "paper"
     for image, name in zip(images, names, strict=True):
         try:
-            read.append(read_image(image, name, config))
+            read.append(read_as_paper(image, name) if paper else read_image(image, name, config))
         except ValueError as error:
             read.append(error)
     found = iter(finder.search([one[0] for one in read if not isinstance(one, ValueError)]))
-    decide = _decide_as_paper if finder.preset == "paper" else _decide
+    decide = _decide_as_paper if paper else _decide
     return [
         one if isinstance(one, ValueError) else decide(next(found), *one, finder, config)
         for one in read
@@ -228,7 +233,7 @@ def _decide(
 def _decide_as_paper(
     found: LetterCandidates,
     state: np.ndarray,
-    markers: np.ndarray,
+    hulls: np.ndarray,
     finder: ObjectFinder,
     config: MarkerConfig,
 ) -> CabcAnswer:
@@ -236,9 +241,9 @@ def _decide_as_paper(
     one, two = (int(n) for n in np.unravel_index(int(found.pair.argmax()), found.pair.shape))
     letters = _matches(finder, found, state, (one, two))
     owner = []
-    for marker in markers:
-        disc = _distance_from(marker) <= config.radius
-        overlap = [int((letter.pixels & disc).sum()) for letter in letters]
+    markers = np.stack([np.argwhere(hull).mean(0) for hull in hulls])
+    for marker, hull in zip(markers, hulls, strict=True):
+        overlap = [int((letter.pixels & hull).sum()) for letter in letters]
         away = [float(np.hypot(*(letter.vertices - marker).T).min()) for letter in letters]
         owner.append(int(np.argmax(overlap)) if max(overlap) else int(np.argmin(away)))
     same = owner[0] == owner[1]

@@ -13,7 +13,10 @@ from mam.vision.parts.training import LETTER_SIDE
 
 
 def learn_objects(
-    rows: Iterable[AnyRow], source: str, advance: Advance = lambda count: None
+    rows: Iterable[AnyRow],
+    source: str,
+    advance: Advance = lambda count: None,
+    preset: str = "best",
 ) -> Bank:
     """Learn a graph from every letter of cABC rows, or from the mask of every other row."""
     coming = iter(rows)
@@ -22,8 +25,11 @@ def learn_objects(
         raise ValueError(f"{source}: no rows, so there is nothing to learn from")
     about, every = {"data": source.rsplit("/", 1)[-1]}, chain([first], coming)
     if isinstance(first, CabcRow):
-        bank = cabc.fit(_letters(every, source), advance).bank_
-        return replace(bank, config={"side": LETTER_SIDE}, provenance=about)
+        bank = cabc.fit(_letters(every, source), advance, preset).bank_
+        config = {"side": LETTER_SIDE, "preset": preset}
+        return replace(bank, config=config, provenance=about)
+    if preset != "best":
+        raise ValueError(f"{source}: presets are for cABC; plain masks are learned the best way")
     masks = []
     for number, row in enumerate(every):
         mask = getattr(row, "mask", None)

@@ -17,10 +17,12 @@ from mam.tasks.rows import rows_of_kind
 from mam.vision.curves.answer import Same
 from mam.vision.curves.strokes.contour_answer import Grouping
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+from mam.vision.curves.strokes.presets import preset_of
 from mam.vision.images.discs import lift_discs
 
 INPUTS = ("clean", "image")
 _STROKE = 5.0  # px from a stroke's start to its other end (facts: the generator's length)
+_MARGIN = 8  # px around a contour that is cut out: more than a part reaches
 _BATCH = 512  # rows read and answered at a time
 
 
@@ -69,8 +71,47 @@ def fit_rows(
             f"{source}: its rows do not all say which strokes form a contour (`segments`); "
             "learn from a set that `mam make pathfinder` wrote"
         )
+    if preset_of(grouper.preset).alone:
+        return _fit_alone(rows, grouper, advance)
     known = [contours_of(row) for row in rows]
     return grouper.fit([row.clean for row in rows], known, progress=advance)
+
+
+def _fit_alone(
+    rows: Sequence[PathfinderRow], grouper: ContourGrouper, advance: Advance
+) -> ContourGrouper:
+    """Learn from every contour in a picture of its own."""
+    shown = [contours_alone(row) for row in rows]
+    ends = np.cumsum([len(some) for some in shown])
+    contours = images = 0
+
+    def tell(count: int) -> None:
+        nonlocal contours, images
+        contours += count
+        done = int(np.searchsorted(ends, contours, "right"))
+        advance(done - images)
+        images = done
+
+    pictures = [picture for some in shown for picture, _ in some]
+    courses = [[course] for some in shown for _, course in some]
+    grouper.fit(pictures, courses, progress=tell)
+    about = {"images": len(rows), "contours": len(pictures)}
+    grouper.provenance_ = {**grouper.provenance_, **about}
+    return grouper
+
+
+def contours_alone(
+    row: PathfinderRow,
+) -> list[tuple[UInt8[np.ndarray, "_ _"], Float[np.ndarray, "_ 2"]]]:
+    """Return every contour alone, cut out with a margin, and the middles of its strokes."""
+    found = []
+    for number, course in enumerate(contours_of(row), 1):
+        own = np.where(row.contours == number, row.clean, 0)
+        where = np.argwhere(own > 0)
+        if len(where):
+            low, high = np.maximum(where.min(0) - _MARGIN, 0), where.max(0) + _MARGIN + 1
+            found.append((own[low[0] : high[0], low[1] : high[1]], course - low))
+    return found
 
 
 class Unanswered(NamedTuple):

@@ -64,7 +64,7 @@ def contours() -> tuple[list, list]:
 
 def curves() -> tuple[list, list]:
     config = CurvesConfig(rows=96, cols=96, curves=(2, 3), width=(4, 6))
-    made = [make_courses(config, 5, number) for number in range(4)]
+    made = [make_courses(config, 4, number) for number in range(4)]
     return [row.mask for row, _ in made], [known for _, known in made]
 
 
@@ -96,7 +96,7 @@ CASES = {
     "ContourGrouper": Case(
         lambda: mam.ContourGrouper(restarts=2),
         contours,
-        {"continuation": ["smooth", "counts"]},
+        {"preset": ["best", "paper"]},
         ("continuation_", "provenance_"),
     ),
     "CurveGrouper": Case(

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from mam.infer import enumerate_exactly, log_partition, solve
-from mam.models.examples import ElasticGraph, gene_network, line_sparsifier, two_lines
+from mam.models.examples import (
+    ElasticGraph,
+    gene_network,
+    line_sets,
+    line_sparsifier,
+    two_lines,
+    two_lines_table,
+)
 
 
 def test_gene_network_has_four_joint_states_of_a_and_c() -> None:
@@ -35,6 +42,40 @@ def test_without_context_the_gene_network_is_fully_connected() -> None:
 
 def test_summing_out_the_others_makes_a_and_b_dependent() -> None:
     assert not gene_network().independent("A", "B", {"C": 1}, others="unknown")
+
+
+def test_no_two_segments_are_independent_without_attention() -> None:
+    """The claim of the paper about two lines, with lines and attention variables summed out."""
+    lines = two_lines()
+    summed = ["part[8]", "part[9]"]
+    for x, y in itertools.combinations(range(8), 2):
+        assert not lines.independent(f"part[{x}]", f"part[{y}]", marginal=summed), (x, y)
+    # The paper's own example: with 21 and 32 alone ON, 12 and 41 are both ON or both OFF.
+    others = {"part[0]": 0, "part[3]": 0, "part[4]": 0, "part[7]": 0, "part[2]": 1, "part[5]": 1}
+    assert not lines.independent("part[1]", "part[6]", others, marginal=summed)
+    with pytest.raises(ValueError, match=r"part\[1\] is asked about or given, and summed out"):
+        lines.independent("part[1]", "part[2]", marginal=["part[1]"])
+
+
+def test_summing_out_one_variable_is_between_all_and_none() -> None:
+    genes = gene_network()
+    # What B tells about A by way of D is lost with D, but not what it tells directly.
+    assert genes.independent("A", "B", {"C": 1})
+    assert not genes.independent("A", "B", {"C": 1}, marginal=["D"])
+    assert not genes.independent("A", "B", {"C": 1}, marginal=["D"], method="structural")
+
+
+@pytest.mark.parametrize(("rows", "lines"), [(2, 1), (3, 2), (4, 2), (4, 3)])
+def test_the_table_of_lines_lists_what_the_model_allows(rows: int, lines: int) -> None:
+    segments = 2 * rows
+    exact = enumerate_exactly(two_lines(rows, lines).graph)
+    known = {tuple(row) for row in exact.values[:, :segments].tolist()}
+    sets = line_sets(rows, lines)
+    assert {tuple(row) for row in sets.tolist()} == known and len(sets) == len(known)
+    values = np.random.default_rng(rows).logistic(size=segments)
+    table = solve(two_lines_table(rows, lines), {"segment": values})
+    model = solve(two_lines(rows, lines).graph, {"part": np.append(values, np.zeros(lines))})
+    assert table.score == pytest.approx(model.score)
 
 
 def two_lines_by_hand() -> set[tuple[int, ...]]:

@@ -1,10 +1,12 @@
 """The experiments as they are planned, at every scale, without doing any of them."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from mam.commands.reproduce import ExperimentName, ScaleName
+from mam.data import ObjectRow
 from mam.reproduce.cabc import CABC
 from mam.reproduce.experiment import changed
 from mam.reproduce.pathfinder import PATHFINDER
@@ -12,6 +14,8 @@ from mam.reproduce.plan import Challenge, Quoted
 from mam.reproduce.run import EXPERIMENTS, prepare
 from mam.reproduce.steps import StepFolder
 from mam.reproduce.study import curve_steps, open_study, table_steps
+from mam.tasks.objects import RowChoice, object_rows
+from tests.data.made_layouts import shelf_scene
 
 
 def test_the_command_offers_what_there_is() -> None:
@@ -51,9 +55,34 @@ def test_the_papers_table_has_a_figure_for_every_level(plan: Challenge) -> None:
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_folder_without_the_files_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"\.parquet: no such file; a folder of data sets"):
+    said = r"\.parquet: no such file; a folder of data sets"
+    said = "no scenes in it, and no objects.parquet" if name == "objects" else said
+    with pytest.raises(FileNotFoundError, match=said):
         prepare(name, "smoke", tmp_path / "out", tmp_path)
     assert not (tmp_path / "out").exists()
+
+
+def test_scenes_as_published_are_read(tmp_path: Path) -> None:
+    sets, out = tmp_path / "sets", tmp_path / "out"
+    shelf_scene(sets)
+    with pytest.raises(ValueError, match="one scene alone"):
+        prepare("objects", "smoke", out, sets)
+    for number in (1, 2):
+        shutil.copytree(sets / "scene-0000", sets / f"scene-000{number}")
+    steps = prepare("objects", "smoke", out, sets).steps
+    assert steps[0].name == "learn given run 0" and steps[0].rows == 6 * 42 // 100
+    parts = [
+        {
+            (row.scene, row.name)
+            for row in object_rows(str(sets), RowChoice(split))
+            if isinstance(row, ObjectRow)
+        }
+        for split in ("train", "test")
+    ]
+    assert not parts[0] & parts[1] and len(parts[0] | parts[1]) == 6
+    (sets / "scene-0001" / "cam.info.txt").write_text('# Objects: ["book","pear"]\n')
+    changed = prepare("objects", "smoke", out, sets).steps
+    assert {one.stem for one in changed}.isdisjoint(one.stem for one in steps)
 
 
 def test_a_scale_can_be_changed(tmp_path: Path) -> None:

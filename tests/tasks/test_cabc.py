@@ -6,14 +6,19 @@ import numpy as np
 import pytest
 
 from mam.data import CabcRow, StoreConfig, make_row, recipe, write_dataset
+from mam.data.raster import disc
 from mam.tasks import cabc
 from mam.vision.elastic.letters import finder as finders
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_forward import ForwardConfig
+from mam.vision.elastic.letters.letter_learning import PART_RADIUS
 from mam.vision.elastic.letters.letter_search import LetterSearchConfig
 from mam.vision.elastic.search import RefitRound
 from mam.vision.elastic.variants import VariantConfig
-from mam.vision.parts.training import letter_masks
+from mam.vision.parts.greedy import greedy_cover
+from mam.vision.parts.masks import CABC
+from mam.vision.parts.message_cover import message_cover
+from mam.vision.parts.training import LETTER_SIDE, letter_masks
 
 ROWS = 3
 RECIPE = recipe("cabc", "easy", 5)
@@ -63,7 +68,7 @@ def test_bad_rows_are_skipped_and_the_others_answered(
             image[row : row + len(ring), col : col + len(ring)] = ring
     answers = cabc.predict([bare, good, third, lost], finder, ["a", "b", "c", "d"])
     messages = [str(answer) for answer in answers]
-    assert "a: 0 of 2 ring markers found" in messages[0]
+    assert "of 2 ring markers found" in messages[0]
     assert isinstance(answers[1], cabc.CabcAnswer)
     assert "c: three ring markers" in messages[2]
     assert "d: the marker at" in messages[3] and "on no letter" in messages[3]
@@ -82,6 +87,29 @@ def test_evaluate_counts(tmp_path: Path, finder: ObjectFinder) -> None:
     assert report.n == 2 and sum(done) == 2
     assert report.figures == {"accuracy": 1.0, "proved": 0.0}
     assert report.errors == () and report.skipped == {}
+
+
+def test_the_papers_rings_are_read_by_their_grey(rows: list[CabcRow]) -> None:
+    row = rows[2]
+    state, hulls = cabc.read_as_paper(row.image, "row 2")
+    assert set(np.unique(state)) == {-1, 1}
+    middles = np.stack([np.argwhere(hull).mean(0) for hull in hulls])
+    wanted = (row.markers + 0.5) * LETTER_SIDE / cabc.PUBLISHED_SIDE - 0.5
+    away = np.linalg.norm(middles[:, None] - wanted, axis=2)
+    assert sorted(away.argmin(1).tolist()) == [0, 1] and away.min(1).max() < 1.5
+    assert np.all(np.abs(hulls.sum((1, 2)) / (np.pi * 8.05**2) - 1) < 0.2)
+    with pytest.raises(ValueError, match="plain: no two rings of grey"):
+        cabc.read_as_paper(np.where(row.letters > 0, 255, 0).astype(np.uint8), "plain")
+
+
+def test_the_papers_parts_are_placed_about_as_densely(rows: list[CabcRow]) -> None:
+    masks = [mask[::2, ::2] for mask in letter_masks(rows[0])]
+    part = disc(PART_RADIUS)
+    by_messages, greedily = (one(masks, part, CABC) for one in (message_cover, greedy_cover))
+    for mask, places, other in zip(masks, by_messages, greedily, strict=True):
+        assert 0.6 < len(places) / len(other) < 1.6
+        reach = np.abs(np.argwhere(mask)[:, None] - places).max(2).min(1)
+        assert np.mean(reach <= PART_RADIUS) > 0.8
 
 
 def test_the_papers_preset_answers_with_the_best_pair(

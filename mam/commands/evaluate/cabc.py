@@ -13,7 +13,6 @@ from mam.commands.options import (
     LetterModelOption,
     LimitOption,
     PresetName,
-    PresetOption,
 )
 from mam.commands.progress import progress_bar, row_count
 
@@ -22,7 +21,10 @@ def cabc(
     data: DataArgument,
     model: LetterModelOption = LETTERS,
     limit: LimitOption = None,
-    preset: PresetOption = PresetName.best,
+    preset: Annotated[
+        PresetName | None,
+        typer.Option(help="Our settings, or the paper's; default: the model's own."),
+    ] = None,
     causes: Annotated[
         bool, typer.Option("--causes", help="Say at which stage wrong answers went wrong.")
     ] = False,
@@ -36,14 +38,17 @@ def cabc(
       mam evaluate cabc letters.parquet --limit 100
     """
     if is_rival(model):
-        if causes or bound or preset is not PresetName.best:
+        if causes or bound or preset is not None:
             raise ValueError(f"{model}: a rival has neither causes nor presets nor bounds")
         evaluate_rival(data, model, "cabc", limit, as_json)
         return
     from mam.tasks.cabc import evaluate
+    from mam.vision.elastic.bank import Bank
     from mam.vision.elastic.letters.finder import ObjectFinder
 
-    finder = ObjectFinder.load(model, preset=preset.value, bound=bound)
+    bank = Bank.load(model)
+    chosen = bank.config.get("preset", "best") if preset is None else preset.value
+    finder = ObjectFinder.of(bank, preset=chosen, bound=bound)
     with progress_bar("evaluating", row_count(data, limit)) as advance:
         report = evaluate(data, finder, limit, advance)
     if causes:

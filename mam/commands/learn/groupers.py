@@ -1,39 +1,38 @@
 """`mam learn contours` and `mam learn curves`."""
 
 import time
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mam.commands.learn.parts import learned_parts
+from mam.commands.options import PresetName
 from mam.commands.progress import progress_bar
 
 if TYPE_CHECKING:
     from mam.vision.curves.strands.curve_grouper import CurveGrouper
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper
-
-
-class ContinuationName(StrEnum):
-    """How the potential of an attention variable is learned."""
-
-    smooth = "smooth"
-    counts = "counts"
+    from mam.vision.parts.masks import Parts
 
 
 def contours(
     data: Annotated[str, typer.Argument(help="A pathfinder data set.")],
     out: Annotated[Path, typer.Option(help="The model to write, .safetensors.")],
     parts: Annotated[
-        str, typer.Option(help="Parts: a bundled name or a file of `mam learn parts`.")
-    ] = "pathfinder-parts",
+        str | None,
+        typer.Option(
+            help="Parts: a bundled name or a file of `mam learn parts`. Default: "
+            "pathfinder-parts, or learned from the first ten images for the preset paper."
+        ),
+    ] = None,
     images: Annotated[int, typer.Option(help="Images to learn from.", min=1)] = 1000,
-    continuation: Annotated[
-        ContinuationName, typer.Option(help="smooth, or the paper's counts of pairs of parts.")
-    ] = ContinuationName.smooth,
+    preset: Annotated[
+        PresetName, typer.Option(help="best, or the paper's own way in every step.")
+    ] = PresetName.best,
     sparsifications: Annotated[
-        int, typer.Option(help="Of every image; the paper's counts want 10.", min=1)
-    ] = 1,
+        int | None, typer.Option(help="Of every image; 1, or 10 for the preset paper.", min=1)
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -48,11 +47,14 @@ def contours(
     from mam.tasks.pathfinder import fit
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 
-    check_outputs({MODEL: [out]}, [data, find_model(parts)])
-    grouper = ContourGrouper(
-        parts, continuation=continuation.value, sparsifications=sparsifications, seed=seed
-    )
+    check_outputs({MODEL: [out]}, [data] if parts is None else [data, find_model(parts)])
     start = time.perf_counter()
+    grouper = ContourGrouper(
+        _parts_of(preset, data, seed) if parts is None else parts,
+        preset=preset.value,
+        sparsifications=sparsifications,
+        seed=seed,
+    )
     with progress_bar("learning contours", images, "images") as advance:
         fit(data, grouper, images, advance)
     _save_grouper(grouper, out, start, "pairs of neighbours on the contours of", as_json)
@@ -79,6 +81,19 @@ def curves(
     with progress_bar("learning curves", count, "images") as advance:
         grouper = fit(CurveGrouper(), count, seed, advance)
     _save_grouper(grouper, out, start, "known continuations of strands in", as_json)
+
+
+def _parts_of(preset: PresetName, data: str, seed: int) -> "Parts | str":
+    """The parts of a preset where none are given."""
+    if preset is PresetName.best:
+        return "pathfinder-parts"
+    from mam.vision.parts.learning import PartLearningConfig
+    from mam.vision.parts.masks import PATHFINDER_PAPER
+    from mam.vision.parts.training import training_images
+
+    masks, _ = training_images(data, 10)
+    source = {"data": Path(data).name}
+    return learned_parts(masks, PartLearningConfig(), PATHFINDER_PAPER, seed, source).parts_
 
 
 def _save_grouper(

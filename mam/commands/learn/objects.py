@@ -10,6 +10,7 @@ from mam.commands.options import (
     JsonOption,
     LimitOption,
     ObjectNameOption,
+    PresetName,
     SceneDepthOption,
     SeedOption,
     SplitName,
@@ -27,6 +28,9 @@ def objects(
     graphs: GraphsOption = 200,
     seed: SeedOption = 0,
     limit: LimitOption = None,
+    preset: Annotated[
+        PresetName, typer.Option(help="Letters of cABC: our way, or the paper's.")
+    ] = PresetName.best,
     as_json: JsonOption = False,
 ) -> None:
     """Learn elastic graphs of objects: in photographs with masks, or letters of cABC.
@@ -44,8 +48,10 @@ def objects(
     check_outputs({MODEL: [out]}, [data])
     first = next(iter(rows_of(data)), None)
     if not isinstance(first, ObjectRow | PictureRow):
-        _learn_letters(data, limit, out, as_json)
+        _learn_letters(data, limit, out, preset, as_json)
         return
+    if preset is not PresetName.best:
+        raise ValueError(f"{data}: --preset paper is for letters of cABC, not for photographs")
     from mam.tasks.objects import RowChoice, examples_of, fit, object_rows
     from mam.vision.elastic.photographs.detector import ObjectDetector
 
@@ -73,7 +79,9 @@ def objects(
     )
 
 
-def _learn_letters(data: str, limit: int | None, out: Path, as_json: bool) -> None:
+def _learn_letters(
+    data: str, limit: int | None, out: Path, preset: PresetName, as_json: bool
+) -> None:
     """Learn one elastic graph from each object: letters of cABC, or masks of any objects."""
     import itertools
     import json
@@ -84,7 +92,8 @@ def _learn_letters(data: str, limit: int | None, out: Path, as_json: bool) -> No
 
     start = time.perf_counter()
     with progress_bar("learning", row_count(data, limit)) as advance:
-        bank = learn_objects(itertools.islice(rows_of(data), limit), data, advance)
+        rows = itertools.islice(rows_of(data), limit)
+        bank = learn_objects(rows, data, advance, preset.value)
     spent = time.perf_counter() - start
     bank.save(out)
     about = {

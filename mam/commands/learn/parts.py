@@ -74,14 +74,14 @@ def parts(
     given = {"pi01": pi01, "pi10": pi10, "prior": prior}
     chosen = replace(chosen, **{name: value for name, value in given.items() if value is not None})
     start = time.perf_counter()
-    learned = _learned(masks, config, chosen, seed, {"data": Path(data).name})
+    learned = learned_parts(masks, config, chosen, seed, {"data": Path(data).name})
     spent = time.perf_counter() - start
     _save(learned, out, picture)
     report = _as_json if as_json else _as_text
     typer.echo(report(learned, len(masks), out, picture, spent))
 
 
-def _learned(
+def learned_parts(
     masks: "BinaryImages",
     config: "PartLearningConfig",
     noise: "Noise",

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Int, UInt8
 
+from mam.data.generate.draws import generator
 from mam.data.generate.letters import LETTERS, load_faces
 from mam.data.generate.warp import (
     Distortion,
@@ -53,12 +54,13 @@ class CabcConfig:
     marker_radius: int = 11  # px, outside of the ring
     marker_ring: int = 3  # px, its thickness
     fonts: tuple[str, ...] = ()  # font files; none = the two Hershey faces
+    stream: int = 0  # of random numbers; every level has its own
 
 
 LEVELS = {
-    "easy": CabcConfig(common=_WIDE, own=_NONE, radius=(50.0, 60.0), least_angle=170.0),
-    "medium": CabcConfig(common=_HALF, own=_HALF, radius=(40.0, 70.0), least_angle=110.0),
-    "hard": CabcConfig(),
+    "easy": CabcConfig(common=_WIDE, own=_NONE, radius=(50.0, 60.0), least_angle=170.0, stream=1),
+    "medium": CabcConfig(common=_HALF, own=_HALF, radius=(40.0, 70.0), least_angle=110.0, stream=2),
+    "hard": CabcConfig(stream=3),
 }
 
 RASTER = 2  # sub-pixels per pixel and axis when a letter is drawn
@@ -251,7 +253,7 @@ def make_cabc(config: CabcConfig, seed: int, row: int) -> CabcRow:
     >>> one.image.shape, sorted(set(one.letters.ravel().tolist()))[:3]
     ((350, 350), [0, 1, 2])
     """
-    rng = np.random.default_rng([seed, row])
+    rng = generator(config.stream, seed, row)
     label = int(rng.integers(0, 2))
     face = int(rng.integers(len(load_faces(config.fonts))))
     categories = rng.integers(0, len(LETTERS), 2)

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 from scipy import ndimage
 
+from mam.data.generate.draws import generator
 from mam.data.generate.warp import outline
 from mam.data.raster import fill
 from mam.data.schema import CurvesRow
@@ -33,6 +34,7 @@ class CurvesConfig:
     gaps: bool = False  # one-pixel breaks along the upper curve's border at a crossing
     breaks: float = 0.0  # expected number of missing stretches per curve
     noise: float = 0.0  # probability that a pixel is flipped
+    stream: int = 0  # of random numbers; every level has its own
 
     def __post_init__(self) -> None:
         if not 1 <= self.curves[0] <= self.curves[1] <= 8:
@@ -47,8 +49,8 @@ class CurvesConfig:
 
 _EASY = CurvesConfig(curves=(1, 2))
 LEVELS = {
-    "easy": _EASY,
-    "medium": replace(_EASY, curves=(2, 4), gaps=True),
+    "easy": replace(_EASY, stream=1),
+    "medium": replace(_EASY, curves=(2, 4), gaps=True, stream=2),
     "hard": replace(
         _EASY,
         rows=384,
@@ -59,6 +61,7 @@ LEVELS = {
         breaks=0.5,
         noise=0.002,
         bend=0.02,
+        stream=3,
     ),
 }
 
@@ -158,7 +161,7 @@ def make_courses(
     >>> len(courses), courses[0].shape[1]
     (3, 2)
     """
-    rng = np.random.default_rng([seed, row])
+    rng = generator(config.stream, seed, row)
     shape = (config.rows, config.cols)
     canvas = _Canvas(np.zeros(shape, np.uint8), np.zeros(shape, np.int64), config.gaps)
     now, courses = 0, []

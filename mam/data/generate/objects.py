@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, UInt8
 from PIL import Image, ImageDraw
 from scipy import ndimage
 
+from mam.data.generate.draws import generator
 from mam.data.schema import ObjectRow
 
 _SIDE = 160  # px of the canvas that a texture is drawn on
@@ -35,6 +36,7 @@ class ObjectsConfig:
     view: float = 0.25  # 0..1, share of these ranges by which frames of a scene differ
     clutter: tuple[int, int] = (10, 20)  # things in the background
     noise: float = 0.02  # sigma, of brightness
+    stream: int = 0  # of random numbers; every level has its own
 
     def __post_init__(self) -> None:
         if min(self.rows, self.cols) < 160:
@@ -49,9 +51,9 @@ class ObjectsConfig:
 
 _EASY = ObjectsConfig(turn=5.0, shear=0.05, size=(0.9, 1.1), clutter=(3, 8), noise=0.01)
 LEVELS = {
-    "easy": _EASY,
-    "medium": ObjectsConfig(),
-    "hard": replace(ObjectsConfig(), turn=25.0, shear=0.2, size=(0.7, 1.4), clutter=(20, 40)),
+    "easy": replace(_EASY, stream=1),
+    "medium": ObjectsConfig(stream=2),
+    "hard": ObjectsConfig(stream=3, turn=25.0, shear=0.2, size=(0.7, 1.4), clutter=(20, 40)),
 }
 
 
@@ -65,8 +67,8 @@ def make_objects(config: ObjectsConfig, seed: int, row: int) -> ObjectRow:
     scene, frame = divmod(row, config.frames)
     number = scene % config.objects
     # Background and pose belong to the scene, so they come from the number of its first frame.
-    of_scene = np.random.default_rng([seed, scene * config.frames, 1])
-    of_frame = np.random.default_rng([seed, row, 2])
+    of_scene = generator(config.stream, seed, scene * config.frames, 1)
+    of_frame = generator(config.stream, seed, row, 2)
     wide = _background(config, of_scene)
     pose = of_scene.uniform(-1, 1, 6) + config.view * of_frame.uniform(-1, 1, 6)
     place = np.clip(pose, -1, 1)

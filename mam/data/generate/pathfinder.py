@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 
 from mam.data.generate.dashes import DashConfig, empty_canvas, grow_contour
+from mam.data.generate.draws import generator
 from mam.data.raster import disc_sprite, stamp, stroke_sprite
 from mam.data.schema import PathfinderRow, Stroke
 
@@ -30,15 +31,16 @@ class PathfinderConfig:
     long: tuple[int, int] = (14, 14)  # strokes of the two long contours, least and most
     # (how many, least strokes, most strokes) of each group of distractors
     distractors: tuple[tuple[int, int, int], ...] = ((7, 4, 4),)
+    stream: int = 0  # of random numbers; every level has its own
 
 
 # Long contours 6 / 9 / 14; distractors as the published generator draws them (its medium has 10,
 # the paper says 9); ultimate: paper, section "Pathfinder ultimate".
 LEVELS = {
-    "easy": PathfinderConfig(long=(6, 6), distractors=((15, 2, 2),)),
-    "medium": PathfinderConfig(long=(9, 9), distractors=((10, 3, 3),)),
-    "hard": PathfinderConfig(),
-    "ultimate": PathfinderConfig(long=(20, 30), distractors=((2, 15, 30), (8, 6, 14))),
+    "easy": PathfinderConfig(long=(6, 6), distractors=((15, 2, 2),), stream=1),
+    "medium": PathfinderConfig(long=(9, 9), distractors=((10, 3, 3),), stream=2),
+    "hard": PathfinderConfig(stream=3),
+    "ultimate": PathfinderConfig(long=(20, 30), distractors=((2, 15, 30), (8, 6, 14)), stream=4),
 }
 
 _Canvas = Bool[np.ndarray, "rows cols"]
@@ -132,7 +134,7 @@ def make_pathfinder(config: PathfinderConfig, seed: int, row: int) -> Pathfinder
     >>> one.image.shape, one.label in (0, 1), len(one.segments[0])
     ((300, 300), True, 6)
     """
-    rng = np.random.default_rng([seed, row])
+    rng = generator(config.stream, seed, row)
     label = int(rng.integers(0, 2))
     contours, taken = _long_pair(config, rng)
     contours += _distractors(taken, config, rng)

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 from mam.core.svg import as_svg
 from mam.core.words import counted
 from mam.vision.curves.chain_model import Links
-from mam.vision.curves.chains import Chain, find_chains
+from mam.vision.curves.chains import Chain, best_links, find_chains
 
 Point = Shaped[np.ndarray, "2"] | Sequence[float | int]  # row and column
 
@@ -92,9 +92,14 @@ class Grouped(ABC):
 
     @cached_property
     def chains(self) -> list[Chain]:
-        """The strokes of every curve in order."""
-        links = self.links
-        found = find_chains(links.stroke[self.on], links.side[self.on], len(self.group))
+        """The strokes of every curve in order.
+
+        Messages that did not settle can leave two links ON at one end: the curve is then cut at the
+        weaker one, and is several chains.
+        """
+        links, count = self.links, len(self.group)
+        kept = best_links(links.stroke, links.side, self.on, self.belief, count)
+        found = find_chains(links.stroke[kept], links.side[kept], count)
         return [chain for chain in found if self.group[chain.strokes[0]] >= 0]
 
     def _inside(self, point: Point, name: str) -> Float[np.ndarray, "2"]:

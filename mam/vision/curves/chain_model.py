@@ -20,7 +20,7 @@ from jaxtyping import Bool, Float, Int
 
 from mam.factors import PatternSet
 from mam.graph import compile_graphs
-from mam.infer import Options, solve
+from mam.infer import Options, Solution, solve
 from mam.infer.certificate import Certificate
 from mam.models import MarkovAttentionModel, PartKind, part_attention_model
 from mam.models.parts import part_attention_graph
@@ -107,13 +107,7 @@ class ChainSolver:
     def __init__(self) -> None:
         self._room: Mapping[str, int] = {}
 
-    def decide(
-        self,
-        links: Links,
-        presence: Presence,
-        potentials: ContourPotentials,
-        options: Options | None = None,
-    ) -> Decided:
+    def decide(self, links: Links, presence: Presence, potentials: ContourPotentials) -> Decided:
         """Return which links are ON in a best answer, and by how much.
 
         >>> links = Links(np.array([[0, 1]]), np.array([[1, 0]]), np.array([2.0]))
@@ -129,31 +123,61 @@ class ChainSolver:
         if len(links) >= _WORTH_COMPILING:
             graph = compile_graphs(graph, self._room)
             self._room = graph.room
-        found = solve(graph, evidence, options or Options())
-        on = found["attention"] == 1
-        # What was proved by search alone has no margins.
-        margin = np.nan_to_num(found.margin("attention"), nan=0.0, posinf=np.inf)
-        start = found.graph.group("attention").start
-        return Decided(on, np.where(on, margin, -margin), found.proved[start : start + len(on)])
+        return _decided(solve(graph, evidence))
 
     def decide_each(
         self,
         links: Sequence[Links],
         presence: Sequence[Float[np.ndarray, "_"]],
         potentials: ContourPotentials,
-        options: Options | None = None,
+        messages: Options | None = None,
     ) -> list[Decided]:
-        """Decide the links of several images at once; the answers come by image."""
+        """Decide the links of several images at once; the answers come by image.
+
+        With ``messages``, settings of max-product, messages alone decide, whatever they come to.
+        """
         if not links:
             return []
+        if messages is not None:
+            return self._by_messages(links, presence, potentials, messages)
         first = np.cumsum([0, *(len(some) for some in presence)])
         moved = [
             replace(some, stroke=some.stroke + at) for some, at in zip(links, first, strict=False)
         ]
-        found = self.decide(joined_links(moved), np.concatenate(presence), potentials, options)
+        found = self.decide(joined_links(moved), np.concatenate(presence), potentials)
         borders = np.cumsum([len(some) for some in links])[:-1]
         pieces = zip(*(np.split(values, borders) for values in found), strict=True)
         return [Decided(*piece) for piece in pieces]
+
+    def _by_messages(
+        self,
+        links: Sequence[Links],
+        presence: Sequence[Float[np.ndarray, "_"]],
+        potentials: ContourPotentials,
+        messages: Options,
+    ) -> list[Decided]:
+        """Every image is a graph of its own: its first messages do not depend on the others."""
+        kind = _two_sides(potentials)
+        graphs = [
+            part_attention_graph(some.stroke, some.side, kind, vertices=len(own))[0]
+            for some, own in zip(links, presence, strict=True)
+        ]
+        evidence = [
+            {"part": own, "attention": some.score}
+            for some, own in zip(links, presence, strict=True)
+        ]
+        compiled = compile_graphs(graphs, self._room)
+        self._room = compiled.room
+        found = solve(compiled, evidence, messages)
+        return [_decided(one) for one in (found if len(links) > 1 else [found])]
+
+
+def _decided(found: Solution) -> Decided:
+    on = found["attention"] == 1
+    # What was proved by search alone has no margins.
+    margin = np.nan_to_num(found.margin("attention"), nan=0.0, posinf=np.inf)
+    start = found.graph.group("attention").start
+    return Decided(on, np.where(on, margin, -margin), found.proved[start : start + len(on)])
 
 
 def certify(
@@ -176,7 +200,9 @@ def certify(
 def score_of(
     links: Links, on: Bool[np.ndarray, " links"], presence: Presence, potentials: ContourPotentials
 ) -> float:
-    """Return the score of an assignment; the assignment is taken to be possible."""
+    """Return the score of an assignment, -inf if some end has two links that are ON."""
+    if np.bincount((2 * links.stroke + links.side)[on].ravel()).max(initial=0) > 1:
+        return -np.inf
     joins = np.bincount(links.stroke[on].ravel(), minlength=len(presence))
     factors = potentials.termination * (joins == 1).sum() + presence[joins > 0].sum()
     # Scores come in single precision; their sum must not end above the bound of the solver.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
 
@@ -23,6 +23,25 @@ def group_numbers(
     first, second = stroke[on].T
     joined = sparse.coo_array((np.ones(len(first)), (first, second)), shape=(count, count))
     return sparse.csgraph.connected_components(joined, directed=False)[1].astype(np.int64)
+
+
+def best_links(
+    stroke: Int[np.ndarray, "links 2"],
+    side: Int[np.ndarray, "links 2"],
+    on: Bool[np.ndarray, " links"],
+    belief: Float[np.ndarray, " links"],
+    count: int,
+) -> Bool[np.ndarray, " links"]:
+    """Tell which of the links that are ON have the best belief at both of their ends.
+
+    Every end has one of them at most. Where no end has two links that are ON, these are all.
+    """
+    rank = np.empty(len(on), np.int64)
+    rank[np.lexsort((-belief, ~on))] = np.arange(len(on))
+    end = 2 * stroke + side
+    first = np.full(2 * count, len(on))
+    np.minimum.at(first, end, rank[:, None])
+    return on & (first[end] == rank[:, None]).all(1)
 
 
 def find_chains(

@@ -18,14 +18,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from mam.core.devices import spread
-from mam.infer.sweeps import Swept, sweep_wired
+from mam.core.devices import by_device, spread
+from mam.infer.sweeps import Flooding, Swept, flood_wired, sweep_wired
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.candidates import PlacedGraphs, stages_along, wired
 
-# Candidates that run together: a core works best in its cache, an accelerator wants many.
-_BLOCK_ON_CPU = 32
-_BLOCK_ON_ACCELERATOR = 1024
+# Candidates that run together on a CPU, which works best in its cache, and on an accelerator.
+_BLOCK = 32, 1024
 _FEWEST = 8  # candidates of a block; small blocks have powers of two
 _EDGE_GRAIN = 64  # edges of a block are a multiple of this, vertices one of half the edges
 
@@ -68,9 +67,12 @@ def match(
     graphs: PlacedGraphs,
     outside: float,
     window: int,
-    sweeps: int,
+    sweeps: int | Flooding,
 ) -> Matched:
-    """Find the places of all vertices; ``outside`` is the score of a part beyond the image."""
+    """Find the places of all vertices; ``outside`` is the score of a part beyond the image.
+
+    Messages go in ``sweeps``, or all at once as the paper's do.
+    """
     count, vertices = graphs.there.shape
     place = np.array(graphs.reference)
     score, broken = np.zeros(count, np.float32), np.zeros(count, np.int64)
@@ -86,14 +88,14 @@ def match(
         exact[members] = found.exact[:own]
 
     # Two blocks keep two cores busy; an accelerator has one at a time, and less memory in use.
-    with ThreadPoolExecutor(2 if jax.default_backend() == "cpu" else 1) as pool:
+    with ThreadPoolExecutor(by_device(2, 1)) as pool:
         list(pool.map(work, _blocks(graphs)))
     return Matched(place, score, broken, exact)
 
 
 def _blocks(graphs: PlacedGraphs) -> Iterator[tuple[np.ndarray, PlacedGraphs, np.ndarray]]:
     """Candidates of similar size, padded to one of few shapes; edges in the order back."""
-    size = _BLOCK_ON_CPU if jax.default_backend() == "cpu" else _BLOCK_ON_ACCELERATOR
+    size = by_device(*_BLOCK)
     order = np.argsort(graphs.edge_count, kind="stable")
     size = min(size, max(_FEWEST, 1 << max(len(order) - 1, 0).bit_length()))
     for start in range(0, len(order), size):
@@ -129,13 +131,17 @@ def _match(
     back: Int[Array, "candidates edges"],
     outside: Array | float,
     window: int,
-    sweeps: int,
+    sweeps: int | Flooding,
 ) -> tuple[Array, Swept]:
     """Places and what is known of them, for one block."""
     unary = window_scores(scores, graphs, window, outside)
     nothing = jnp.zeros((1, 0), unary.dtype)
-    wiring, stages = wired(graphs, window), stages_along(graphs, back)
-    found = sweep_wired(wiring, (nothing,), (unary,), stages, sweeps)
+    wiring = wired(graphs, window)
+    if isinstance(sweeps, Flooding):
+        found = flood_wired(wiring, (nothing,), (unary,), sweeps)
+    else:
+        stages = stages_along(graphs, back)
+        found = sweep_wired(wiring, (nothing,), (unary,), stages, sweeps)
     chosen = found.states[0].reshape(graphs.there.shape)
     offset = jnp.stack([chosen // window, chosen % window], -1)
     return jnp.asarray(graphs.reference) + offset, found

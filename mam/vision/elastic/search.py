@@ -11,6 +11,7 @@ from mam.factors import Window
 from mam.graph import FactorGraph, GraphBuilder
 from mam.infer import Options
 from mam.infer.certificate import Certificate, certify_states
+from mam.infer.sweeps import Flooding
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.candidates import PlacedGraphs
 from mam.vision.elastic.match import Matched, match, place_graphs, window_scores
@@ -36,7 +37,7 @@ class SearchConfig:
     """The settings of a search that do not depend on what the evidence is."""
 
     window: int = 25  # px, eta of the first matching; odd
-    sweeps: int = 1  # of messages in it, there and back
+    sweeps: int | Flooding = 1  # of messages in it, there and back; or all at once
     rounds: tuple[RefitRound, ...] = ()
     factor: float = 7.0  # a pair of vertices at distance d may shift by d / factor
     variants: VariantConfig = field(default_factory=VariantConfig)

@@ -15,13 +15,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Integer, Shaped
 
+from mam.core.devices import by_device
 from mam.infer.loop import run
 from mam.vision.parts.greedy import places_of
 
 _FAR = np.float32(1e6)  # no path; far above any sum of radii
 _GRAIN = 32  # vertices are padded to multiples of this
-_BATCH_ON_ACCELERATOR = 512
-_BATCH_ON_CPU = 8
+_BATCH = 8, 512  # on a CPU and on an accelerator
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _with_radii(
 
 def _batches(vertices: Sequence[np.ndarray]):
     """Numbers, padded vertices and which of them are there, by similar count."""
-    size = _BATCH_ON_CPU if jax.default_backend() == "cpu" else _BATCH_ON_ACCELERATOR
+    size = by_device(*_BATCH)
     counts = np.array([len(one) for one in vertices], np.int64)
     rooms = -(-np.maximum(counts, 1) // _GRAIN) * _GRAIN
     for room in np.unique(rooms):

@@ -10,8 +10,10 @@ from mam.data.pixels import grey
 
 Images = np.ndarray | Sequence[PictureSource]  # (images, rows, cols), or images of any sizes
 
-# Sides are rounded up to multiples of this, so that images of many sizes share few shapes.
-_GRAIN = 64
+# Sides of square canvases, and what larger ones are multiples of: images of many sizes share few
+# shapes, for each of which programs are compiled.
+_SIDES = np.array([128, 192, 256, 384, 512])
+_GRAIN = 256
 
 
 def one_channel(image: PictureSource, name: str = "the image") -> Shaped[np.ndarray, "rows cols"]:
@@ -75,21 +77,31 @@ def as_states(
     return states
 
 
+def canvas_sides(longest: Int[np.ndarray, " images"]) -> Int[np.ndarray, " images"]:
+    """The sides of square canvases that hold images with the given longest sides.
+
+    >>> canvas_sides(np.array([3, 200, 600])).tolist()
+    [128, 256, 768]
+    """
+    listed = _SIDES[np.minimum(np.searchsorted(_SIDES, longest), len(_SIDES) - 1)]
+    return np.where(longest > _SIDES[-1], -(-longest // _GRAIN) * _GRAIN, listed)
+
+
 def padded_batches(
     images: Sequence[Shaped[np.ndarray, "_ _"]], size: int, blank: np.generic
 ) -> Iterator[tuple[np.ndarray, Shaped[np.ndarray, "size rows cols"], Int[np.ndarray, "size 2"]]]:
     """Group images of similar size: their numbers, the images in one array, their own sizes.
 
-    Every array holds ``size`` images of the type of ``blank``, which is what is beyond them; the
-    last ones of a group may be blank.
+    Every array is square and holds ``size`` images of the type of ``blank``, which is what is
+    beyond them; the last ones of a group may be blank.
     """
     shapes = np.array([image.shape for image in images]).reshape(-1, 2)
-    rounded = -(-shapes // _GRAIN) * _GRAIN
-    for shape in np.unique(rounded, axis=0):
-        members = np.flatnonzero((rounded == shape).all(1))
+    sides = canvas_sides(shapes.max(1, initial=0))
+    for side in np.unique(sides):
+        members = np.flatnonzero(sides == side)
         for start in range(0, len(members), size):
             numbers = members[start : start + size]
-            canvas = np.full((size, *shape), blank)
+            canvas = np.full((size, side, side), blank)
             for place, number in enumerate(numbers):
                 rows, cols = shapes[number]
                 canvas[place, :rows, :cols] = images[number]

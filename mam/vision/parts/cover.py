@@ -74,15 +74,16 @@ def _pixel_lists(parts: Parts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def cover_graph(
-    cover: Cover, noise: Noise, exclusive: bool
+    cover: Cover, noise: Noise, exclusive: bool, by_pixel: bool = False
 ) -> tuple[FactorGraph, dict[str, np.ndarray]]:
     """Write the candidates of a cover as a graph with the variables "part", and its evidence.
 
-    The score is 0 where no candidate is chosen.
+    The score is 0 where no candidate is chosen. With ``by_pixel`` every pixel is a factor of its
+    own: the same scores, but other messages.
     """
     builder = GraphBuilder()
     builder.variables("part", len(cover))
-    members, weights = _weighed_pixels(cover, noise)
+    members, weights = _weighed_pixels(cover, noise, by_pixel)
     if len(members):
         builder.add("pixel", AnyOf.of(members, weights))
     if exclusive:
@@ -92,8 +93,8 @@ def cover_graph(
     return builder.build(), {"part": np.full(len(cover), noise.prior)}
 
 
-def _weighed_pixels(cover: Cover, noise: Noise) -> tuple[Ragged, np.ndarray]:
-    """Lists of candidates with all pixels that they alone share, and the weight of these.
+def _weighed_pixels(cover: Cover, noise: Noise, by_pixel: bool) -> tuple[Ragged, np.ndarray]:
+    """Lists of candidates with all pixels (or each) that they alone share, and their weight.
 
     In the order of their first pixels, so that it does not depend on other images.
     """
@@ -105,6 +106,9 @@ def _weighed_pixels(cover: Cover, noise: Noise) -> tuple[Ragged, np.ndarray]:
     start = np.flatnonzero(np.append(True, pixel[1:] != pixel[:-1])[: len(pixel)])
     if not len(start):
         return Ragged(candidate, np.zeros(1, np.int64)), np.zeros(0)
+    lists = Ragged(candidate, np.append(start, len(pixel)))
+    if by_pixel:
+        return lists, np.where(state[start] > 0, noise.gain, -noise.loss)
     code = mixed(np.arange(1, len(cover) + 1, dtype=np.uint64) * _GOLDEN)
     whose = np.add.reduceat(code[candidate], start)
     _, first, which = np.unique(whose, return_index=True, return_inverse=True)
@@ -113,8 +117,7 @@ def _weighed_pixels(cover: Cover, noise: Noise) -> tuple[Ragged, np.ndarray]:
     ]
     weights = noise.gain * counts[0] - noise.loss * counts[1]
     turn = np.argsort(first)
-    lists = Ragged(candidate, np.append(start, len(pixel))).take(first[turn])
-    return lists, weights[turn]
+    return lists.take(first[turn]), weights[turn]
 
 
 def _same_place(cover: Cover) -> Ragged:

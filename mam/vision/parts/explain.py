@@ -30,13 +30,14 @@ class Explanation:
 class Explainer:
     """Explain one batch of images after another; islands that were seen before are known.
 
-    ``sizes`` are those of arrays so far. Several threads may ask at once.
+    ``sizes`` are those of arrays so far, ``by_pixel`` is that of ``cover_graph``. Several threads
+    may ask at once.
     """
 
     def __init__(
-        self, noise: Noise, options: Options, exclusive: bool, sizes: GrowingSizes
+        self, noise: Noise, options: Options, exclusive: bool, by_pixel: bool, sizes: GrowingSizes
     ) -> None:
-        self._model = noise, exclusive
+        self._model = noise, exclusive, by_pixel
         self._solver = options, sizes
         # Answers by island; they have no part in any other answer.
         self._known: dict[bytes, Explanation] = {}

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from mam.core.devices import by_device
 from mam.factors.reduce import sliding
 from mam.vision.parts.masks import Noise
 
@@ -26,8 +27,7 @@ StaticMask = tuple[tuple[bool, ...], ...]
 _SIDES = (128, 192, 256)
 # One number carries the free ON pixels (times this) and all free pixels under a placement.
 _SHIFT = 4096
-_BATCH_ON_ACCELERATOR = 256
-_BATCH_ON_CPU = 8
+_BATCH = 8, 256  # crops at once, on a CPU and on an accelerator
 
 
 def greedy_cover(
@@ -79,7 +79,7 @@ def _crop(image: np.ndarray, margin: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _batches(crops: list[tuple[np.ndarray, np.ndarray]]):
     """Numbers and square canvases of crops of similar size."""
-    size = _BATCH_ON_CPU if jax.default_backend() == "cpu" else _BATCH_ON_ACCELERATOR
+    size = by_device(*_BATCH)
     longest = np.array([max(crop.shape) for crop, _ in crops], np.int64)
     largest = _SIDES[-1]
     sides = np.array(_SIDES)[np.minimum(np.searchsorted(_SIDES, longest), len(_SIDES) - 1)]

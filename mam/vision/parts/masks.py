@@ -51,6 +51,7 @@ class Noise:
 
 
 PATHFINDER = Noise()
+PATHFINDER_PAPER = Noise(pi01=0.07)  # paper, "Learning" of the pathfinder challenge
 CABC = Noise(pi01=0.45, pi10=0.05)  # paper, "Learning elastic graphs for cABC"
 
 

@@ -39,6 +39,8 @@ from mam.vision.parts.tiles import list_candidates, tiles_at_once
 # Images whose distinct islands are solved at once, and their pixels, so that arrays stay in caches.
 _TOGETHER = 32
 _PIXELS = 8_000_000
+METHODS = ("quick", "messages")
+_MOST_EXPLAINERS = 16  # that remember islands, one for each seed or other setting
 
 
 class Sparsifier(Estimator):
@@ -47,6 +49,8 @@ class Sparsifier(Estimator):
     ``parts`` are ``Parts``, a file of them or a bundled name. Every image gets the best of several
     seeded ``restarts``, whatever the batch it is in. ``threshold`` says above which value a pixel
     is ON, for images that are not binary. ``exclusive`` allows one type of part at a position.
+    ``method="messages"`` decides every island by max-product alone, as the paper does: equally good
+    placements are then chosen by the seed.
     With ``bound`` every answer carries an upper bound of the optimum, which takes much longer.
 
     >>> bar = Parts(np.array([[[0, 0, 0], [1, 1, 1], [0, 0, 0]]], bool))
@@ -63,6 +67,7 @@ class Sparsifier(Estimator):
         self,
         parts: Parts | str | Path,
         *,
+        method: str = "quick",  # or "messages"
         pruning: str = "strong",  # or "safe", "none": see mam.vision.parts.candidates
         restarts: int = 8,  # the best answer wins, region by region
         iterations: int = 10,  # of max-product in each
@@ -75,6 +80,7 @@ class Sparsifier(Estimator):
         max_candidates: int = 200_000,  # placements worth a variable in one image, at most
     ) -> None:
         self.parts = parts
+        self.method = method
         self.pruning = pruning
         self.restarts = restarts
         self.iterations = iterations
@@ -97,32 +103,49 @@ class Sparsifier(Estimator):
 
         ``unknown`` tells, by image, which pixels are hidden: covering one costs and gains nothing.
         """
+        [answers] = self.transform_by_seed(images, [self.seed], unknown)
+        return answers
+
+    def transform_by_seed(
+        self,
+        images: Images,
+        seeds: Sequence[int],
+        unknown: Sequence[Bool[np.ndarray, "_ _"]] | None = None,
+    ) -> list[list[Placements]]:
+        """Return the placements that explain each image, for one seed after another."""
         parts, states = self._checked(), self._states(images, unknown)
         forget_old_programs()
-        work = partial(self._explained, states, parts, self._explainer_for(parts))
+        explainers = [self._explainer_for(parts, seed) for seed in seeds]
+        work = partial(self._explained, states, parts, explainers)
         groups = _groups(states)
         # What compiles does so before there are several threads.
         alone = 0 if self._sizes[0].known else 1
         with ThreadPoolExecutor(host_threads()) as pool:
             found = [*map(work, groups[:alone]), *pool.map(work, groups[alone:])]
         order = np.argsort(np.concatenate([*groups, np.zeros(0, np.int64)]))
-        flat = [one for some in found for one in some]
-        answers = [flat[place] for place in order]
-        return self._bounded(states, answers, parts) if self.bound else answers
+        each = []
+        for by_group in zip(*found, strict=True) if found else [()] * len(seeds):
+            flat = [one for some in by_group for one in some]
+            answers = [flat[place] for place in order]
+            each.append(self._bounded(states, answers, parts) if self.bound else answers)
+        return each
 
     def _explained(
         self,
         states: list[np.ndarray],
         parts: Parts,
-        explainer: Explainer,
+        explainers: Sequence[Explainer],
         numbers: Int[np.ndarray, " images"],
-    ) -> list[Placements]:
-        """Explain some of the images."""
+    ) -> list[list[Placements]]:
+        """Explain some of the images, by one explainer after another."""
         mine = [states[number] for number in numbers]
         listed = list_candidates(mine, parts, self.pruning, self._sizes[0])
         self._refuse_too_many(listed, numbers)
         cover = cover_of(listed, mine, parts)
-        return placements_of(cover, explainer.explain(cover), mine, parts.noise)
+        return [
+            placements_of(cover, explainer.explain(cover), mine, parts.noise)
+            for explainer in explainers
+        ]
 
     def score(self, images: Images, y: None = None) -> float:
         """The mean score of the explanations; see the top of this file."""
@@ -133,14 +156,16 @@ class Sparsifier(Estimator):
         """Sizes of the arrays of candidates and of pieces so far."""
         return GrowingSizes(), GrowingSizes(spare=0.25)
 
-    def _explainer_for(self, parts: Parts) -> Explainer:
-        """The one of earlier calls, if nothing was set anew since."""
-        settings = parts.noise, self._options(), self.exclusive
+    def _explainer_for(self, parts: Parts, seed: int) -> Explainer:
+        """That of earlier calls with the same settings, of which the last few are kept."""
+        options, by_pixel = replace(self._options(), seed=seed), self.method == "messages"
+        settings = parts.noise, options, self.exclusive, by_pixel
         key = (parts.masks.tobytes(), *settings)
-        kept: tuple[Any, Explainer] | None = vars(self).get("_explainer")
-        if kept is None or kept[0] != key:
-            self._explainer = kept = key, Explainer(*settings, self._sizes[1])
-        return kept[1]
+        known: dict[Any, Explainer] = vars(self).get("_explainers", {})
+        if key not in known:
+            kept = dict(list(known.items())[1 - _MOST_EXPLAINERS :])
+            self._explainers = known = {**kept, key: Explainer(*settings, self._sizes[1])}
+        return known[key]
 
     def fit_transform(self, images: Images, y: None = None) -> list[Placements]:
         """The same as ``transform``."""
@@ -169,6 +194,8 @@ class Sparsifier(Estimator):
         return [as_states(*both) for both in zip(binary, unknown, strict=True)]
 
     def _checked(self) -> Parts:
+        if self.method not in METHODS:
+            raise ValueError(f"method is one of {', '.join(METHODS)}, not {self.method!r}")
         if self.pruning not in PRUNING:
             raise ValueError(f"pruning is one of {', '.join(PRUNING)}, not {self.pruning!r}")
         for name in ("restarts", "iterations", "max_candidates"):
@@ -179,16 +206,21 @@ class Sparsifier(Estimator):
         return self.parts if isinstance(self.parts, Parts) else Parts.load(self.parts)
 
     def _options(self) -> Options:
-        return Options(
+        common = Options(
             method="quick",
             largest_table=LARGEST_TABLE,
             restarts=self.restarts,
             iterations=self.iterations,
             damping=self.damping,
             jitter=self.jitter,
-            seed=self.seed,
             repair=False,
             climb=True,
+        )
+        if self.method == "quick":
+            return common
+        # No island is listed or searched; and nothing but the first messages is random.
+        return replace(
+            common, largest_table=1, seconds=0, climb=False, jitter=0.0, schedule="blocks"
         )
 
     def _refuse_too_many(self, listed: PartCandidates, numbers: np.ndarray) -> None:

@@ -12,7 +12,7 @@ from mam.data import PathfinderRow, make_row, recipe
 from mam.data.raster import stroke_sprite
 from mam.tasks.pathfinder import contours_of, group_marked, predict
 from mam.vision.curves.answer import Same
-from mam.vision.curves.strokes.continuation import learn_counted, learn_smooth
+from mam.vision.curves.strokes.continuation import learn_smooth
 from mam.vision.curves.strokes.contour_answer import Grouping
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 from mam.vision.curves.strokes.poses import Poses, find_poses
@@ -137,12 +137,9 @@ def test_smooth_continuation_tells_about_neighbours_in_geometry() -> None:
     linked = pairs.distance < 12
     often = np.tile(np.arange(len(pairs)), 40)
     smooth = learn_smooth(pairs.take(often), linked[often])
-    counted = learn_counted(poses, pairs, linked, 18.0)
     wider = circle(21.0, 12)
     near = find_pairs(wider, 12.0)
     assert (smooth.log_odds(wider, near) > 0).all()
-    assert np.isneginf(counted.log_odds(wider, near)).any()
-    np.testing.assert_array_equal(counted.log_odds(poses, pairs.take(linked)), 0.0)
     far = pairs.take(~linked)
     assert (smooth.log_odds(poses, far) < 0).all()
 
@@ -229,18 +226,6 @@ def test_markers_in_the_picture(grouper: ContourGrouper, unseen: list[Pathfinder
         grouper.predict([unseen[0].clean], [])
 
 
-def test_counts_of_parts_as_in_the_paper() -> None:
-    rows = [row(number, "easy") for number in range(3)]
-    learner = ContourGrouper(restarts=2, continuation="counts", sparsifications=2)
-    learner.fit([r.clean for r in rows], [contours_of(r) for r in rows])
-    [found] = learner.predict([rows[0].clean])
-    strokes = sum(len(contour) for contour in rows[0].segments)
-    # What was learned from an image explains it: nearly every stroke is linked.
-    assert abs(len(found) - len(rows[0].segments)) <= 4 and len(found.strokes) >= strokes - 1
-    with pytest.raises(ValueError, match="smooth continuation"):
-        learner.predict([rows[0].clean], [Hidden.at(rows[0].markers)])
-
-
 def test_empty_images_and_single_strokes(grouper: ContourGrouper) -> None:
     one = np.zeros((300, 290), np.uint8)
     one[20:22, 15:21] = 255
@@ -265,8 +250,8 @@ def test_bad_use_is_named(grouper: ContourGrouper) -> None:
         ContourGrouper().fit([image, image], [[]])
     with pytest.raises(ValueError, match="neighbours on a contour"):
         ContourGrouper().fit([image], [[]])
-    with pytest.raises(ValueError, match="smooth, counts"):
-        ContourGrouper(continuation="magic").predict([image])
+    with pytest.raises(ValueError, match="best, paper"):
+        ContourGrouper(preset="magic").predict([image])
     with pytest.raises(ValueError, match="image 0 is not a picture"):
         grouper.predict([np.full((9, 9), np.nan)])
 

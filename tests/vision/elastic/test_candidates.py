@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mam.factors import Window
-from mam.graph import GraphBuilder
+from mam.graph import FactorGraph, GraphBuilder
 from mam.graph.contract import check_wiring
 from mam.infer import enumerate_exactly, solve
+from mam.infer.sweeps import Flooding
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.candidates import PlacedGraphs, stages_along, wired
 from mam.vision.elastic.match import match, place_graphs
@@ -46,14 +47,10 @@ def test_the_wiring_keeps_the_contract(loops: bool) -> None:
     assert int(stages.deciding.count) == graphs.edge_count.max()
 
 
-@settings(max_examples=10)
-@given(seed=st.integers(0, 10_000), loops=st.booleans(), sweeps=st.integers(1, 3))
-def test_places_are_those_of_a_graph_with_windows(seed: int, loops: bool, sweeps: int) -> None:
-    rng = np.random.default_rng(seed)
-    graphs = placed(rng, loops)
-    scores = rng.normal(0, 3, (1, 14, 14)).astype(np.float32)
-    found = match(scores, graphs, OUTSIDE, WINDOW, sweeps)
-    assert found.exact.tolist() == [not loops] * 3
+def formal_graphs(
+    graphs: PlacedGraphs, scores: np.ndarray
+) -> tuple[list[FactorGraph], list[dict[str, np.ndarray]]]:
+    """Every candidate as a graph with windows, and its evidence."""
     padded = np.pad(scores[0], 20, constant_values=OUTSIDE)
     formal, evidence = [], []
     for i, count in enumerate(graphs.there.sum(1)):
@@ -65,6 +62,37 @@ def test_places_are_those_of_a_graph_with_windows(seed: int, loops: bool, sweeps
         formal.append(builder.build())
         place = graphs.reference[i, :count, None] + np.indices((WINDOW, WINDOW)).reshape(2, -1).T
         evidence.append({"vertex": padded[tuple(np.moveaxis(place + 20, -1, 0))]})
+    return formal, evidence
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 10_000), loops=st.booleans(), iterations=st.sampled_from([5, 60]))
+def test_flooding_is_that_of_a_graph_with_windows(seed: int, loops: bool, iterations: int) -> None:
+    rng = np.random.default_rng(seed)
+    graphs = placed(rng, loops)
+    scores = rng.normal(0, 3, (1, 14, 14)).astype(np.float32)
+    found = match(scores, graphs, OUTSIDE, WINDOW, Flooding(iterations, 0.4, noise=0.0))
+    raw = {"damping": 0.4, "noise": 0.0, "tolerance": 0.0, "repair": False}
+    how = {"method": "max-product", "iterations": iterations, **raw}
+    for i, one in enumerate(solve(*formal_graphs(graphs, scores), **how)):
+        offset = np.stack(np.divmod(one.values, WINDOW), -1)
+        count = len(one.values)
+        clear = one.margins > 1e-3
+        same = found.place[i, :count] == graphs.reference[i, :count] + offset
+        assert same[clear].all() and not found.exact[i]
+        if clear.all():
+            assert (one.score == -np.inf) == (found.broken[i] > 0)
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 10_000), loops=st.booleans(), sweeps=st.integers(1, 3))
+def test_places_are_those_of_a_graph_with_windows(seed: int, loops: bool, sweeps: int) -> None:
+    rng = np.random.default_rng(seed)
+    graphs = placed(rng, loops)
+    scores = rng.normal(0, 3, (1, 14, 14)).astype(np.float32)
+    found = match(scores, graphs, OUTSIDE, WINDOW, sweeps)
+    assert found.exact.tolist() == [not loops] * 3
+    formal, evidence = formal_graphs(graphs, scores)
     order = [np.arange(len(graph.states)) for graph in formal]
     known = {"method": "max-product", "schedule": "sweeps", "decoding": "in order"}
     raw = {"damping": 0.0, "noise": 0.0, "tolerance": 0.0, "repair": False, "iterations": sweeps}

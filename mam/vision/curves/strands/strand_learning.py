@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.optimize import minimize
 
 from mam.vision.curves.strands.strand_pairs import TERMS, EndPairs, StrandContinuation, terms_of
 from mam.vision.curves.strands.strand_truth import Truth
@@ -79,6 +78,9 @@ def learn_strands(lessons: Lessons, termination: float) -> StrandContinuation:
         right = score[lessons.neighbours].sum()
         value = (np.log(total).sum() - right) / lessons.ends + _PRIOR * weights @ weights / 2
         return float(value), lessons.terms.T @ wrong / lessons.ends + _PRIOR * weights
+
+    # Grouping loads this file too, and has no need of the quarter of a second that this takes.
+    from scipy.optimize import minimize
 
     found = minimize(loss, np.zeros(len(TERMS)), jac=True, method="BFGS")
     return StrandContinuation(found.x)

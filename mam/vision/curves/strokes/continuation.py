@@ -1,22 +1,24 @@
 r"""How well one stroke continues another: the potential of an attention variable, learned.
 
-Two ways to say it from the pairs of neighbours on known contours. ``SmoothContinuation`` describes
-a pair by its geometry :math:`g` (distance, bend and skew, see ``stroke_pairs``) and holds
+``SmoothContinuation`` describes a pair by its geometry :math:`g` (distance, bend and skew, see
+``stroke_pairs``) and holds, from the pairs of neighbours on known contours,
 
 .. math:: \log \frac{P(\text{neighbours} \mid g)}{P(\text{others} \mid g)}
 
-on a grid, from smoothed counts, so that one pair seen tells about all that lie nearly the same.
-``CountedContinuation`` is the paper's: it allows the pairs of parts that were seen exactly so.
+on a grid, from smoothed counts, so that one pair seen tells about all that lie nearly the same. The
+paper's own continuation is in ``co_occurrences``: it allows the pairs of parts that were seen
+exactly so.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from scipy import ndimage
 
+from mam.vision.curves.chain_model import Links
 from mam.vision.curves.strokes.poses import Poses
-from mam.vision.curves.strokes.stroke_pairs import Pairs
+from mam.vision.curves.strokes.stroke_pairs import Pairs, find_pairs
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,11 @@ class SmoothContinuation:
     def arrays(self) -> dict[str, np.ndarray]:
         """The grid."""
         return {"table": self.table}
+
+    def links(self, poses: Poses) -> Links:
+        """Return an attention variable for every pair within reach, with its log odds."""
+        pairs = find_pairs(poses, self.reach)
+        return Links(pairs.pose, pairs.side, self.log_odds(poses, pairs))
 
     def log_odds(self, poses: Poses, pairs: Pairs) -> Float[np.ndarray, " pairs"]:
         """Interpolate the grid."""
@@ -91,49 +98,3 @@ def _grid_shape(smoothing: Smoothing) -> tuple[int, int, int]:
 def _grid_place(pairs: Pairs, smoothing: Smoothing) -> Float[np.ndarray, "3 pairs"]:
     angles = np.degrees(np.stack([pairs.bend, pairs.skew])) / smoothing.angle_step
     return np.concatenate([pairs.distance[None] / smoothing.distance_step, angles])
-
-
-@dataclass(frozen=True, eq=False)
-class CountedContinuation:
-    """The pairs of part types and offsets that were seen, each as one number."""
-
-    seen: Int[np.ndarray, " kinds"]  # sorted
-    reach: float
-
-    @property
-    def arrays(self) -> dict[str, np.ndarray]:
-        """The numbers of the pairs."""
-        return {"seen": self.seen}
-
-    def log_odds(self, poses: Poses, pairs: Pairs) -> Float[np.ndarray, " pairs"]:
-        """Return 0 for what was seen, and forbid the rest."""
-        keys = _co_occurrence(poses, pairs.pose)
-        place = np.minimum(np.searchsorted(self.seen, keys), len(self.seen) - 1)
-        return np.where(self.seen[place] == keys, 0.0, -np.inf)
-
-
-# Both say up to which distance (``reach``) strokes may continue each other, and how well.
-Continuation = SmoothContinuation | CountedContinuation
-
-
-def learn_counted(
-    poses: Poses,
-    pairs: Pairs,
-    neighbours: Bool[np.ndarray, " pairs"],
-    reach: float,
-    least: float = 1.7e-7,  # share of all counts (paper, "Learning" of the pathfinder challenge)
-) -> CountedContinuation:
-    """Count the neighbours {(t1, t2, dr, dc), (t2, t1, -dr, -dc)}; drop the rarest."""
-    if not neighbours.any():
-        raise ValueError("no two strokes of the training images are neighbours on a contour")
-    own = pairs.pose[neighbours]
-    keys = np.concatenate([_co_occurrence(poses, own), _co_occurrence(poses, own[:, ::-1])])
-    seen, counts = np.unique(keys, return_counts=True)
-    return CountedContinuation(seen[counts >= least * len(keys)], reach)
-
-
-def _co_occurrence(poses: Poses, pairs: Int[np.ndarray, "pairs 2"]) -> Int[np.ndarray, " pairs"]:
-    """Number the types and the offset of two parts, each in 16 bits."""
-    first, second = pairs.T
-    down, right = (poses.place[second] - poses.place[first]).T + (1 << 15)
-    return (poses.type[first] << 48) | (poses.type[second] << 32) | (down << 16) | right

@@ -9,6 +9,7 @@ from scipy.spatial import KDTree
 
 from mam.vision.curves.answer import Grouped, Point
 from mam.vision.curves.chains import Chain
+from mam.vision.curves.strokes.discs import part_in_disc
 from mam.vision.curves.strokes.poses import Poses
 
 _NEAR = 8.0  # px; a point farther than this from the middles of all strokes is on no curve
@@ -21,6 +22,8 @@ class Grouping(Grouped):
     """The curves that strokes of equal length form: broken contours."""
 
     strokes: Poses
+    # The part types, if points mark parts by the pixels that they cover (preset "paper").
+    part_masks: Bool[np.ndarray, "types side side"] | None = None
 
     @cached_property
     def polylines(self) -> list[Float[np.ndarray, "points 2"]]:
@@ -48,8 +51,13 @@ class Grouping(Grouped):
         where, far = self._distances
         image = np.zeros(self.pixels.shape, np.int64)
         if far.shape[1]:
-            image[tuple(where.T)] = far.argmin(1) + 1
+            image[tuple(where.T)] = self._curves[far.argmin(1)] + 1
         return image
+
+    @cached_property
+    def _curves(self) -> Int[np.ndarray, " chains"]:
+        """The number of the curve that each chain is of."""
+        return self.group[[chain.strokes[0] for chain in self.chains]]
 
     @property
     def masks(self) -> Bool[np.ndarray, "curves rows cols"]:
@@ -62,9 +70,10 @@ class Grouping(Grouped):
         # A curve is as wide as most of its own pixels are far from it.
         width = [
             np.quantile(far[own[:, k], k], 0.9) if own[:, k].any() else 0.0
-            for k in range(len(self))
+            for k in range(far.shape[1])
         ]
-        masks[:, *where.T] = (own | (far <= width)).T
+        for curve, mine in zip(self._curves, (own | (far <= width)).T, strict=True):
+            masks[curve, *where.T] |= mine
         return masks
 
     def stroke_at(self, point: Point, name: str = "the point") -> int:
@@ -76,6 +85,8 @@ class Grouping(Grouped):
         strokes = self.strokes
         if not len(strokes):
             raise self._no_curve(at, name, None)
+        if self.part_masks is not None:
+            return part_in_disc(strokes, self.part_masks, self._degrees, at)
         far = np.hypot(*(strokes.middle - at).T)
         if far.min() > _NEAR:
             raise self._no_curve(at, name, float(far.min()))
@@ -94,6 +105,11 @@ class Grouping(Grouped):
         size = np.bincount(self.group)[self.group[near]]
         size[free > free.min() + _ABREAST] = 0
         return int(near[np.lexsort((free, -size))[0]])
+
+    @cached_property
+    def _degrees(self) -> Int[np.ndarray, " strokes"]:
+        """How many links of each stroke are ON."""
+        return np.bincount(self.links.stroke[self.on].ravel(), minlength=len(self.group))
 
     @cached_property
     def _used(self) -> Bool[np.ndarray, "strokes 2"]:

@@ -28,37 +28,25 @@ from mam.vision.curves.chain_model import (
 from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.courses import Contour
 from mam.vision.curves.link_score import link_f1
-from mam.vision.curves.strokes.continuation import (
-    SMOOTHING,
-    Continuation,
-    CountedContinuation,
-    SmoothContinuation,
-    Smoothing,
-    learn_counted,
-    learn_smooth,
-)
+from mam.vision.curves.strokes.by_image import cut_by_image, sorted_by_image
+from mam.vision.curves.strokes.continuation import SMOOTHING, SmoothContinuation, Smoothing
 from mam.vision.curves.strokes.contour_answer import Grouping
 from mam.vision.curves.strokes.hidden import add_hidden
-from mam.vision.curves.strokes.poses import Poses, find_poses
-from mam.vision.curves.strokes.stroke_pairs import find_pairs
-from mam.vision.curves.strokes.stroke_truth import (
-    joined_lessons,
-    neighbours_on_contours,
-    true_links,
-)
+from mam.vision.curves.strokes.poses import Poses
+from mam.vision.curves.strokes.presets import Continuation, ContourPreset, preset_of
+from mam.vision.curves.strokes.stroke_truth import true_links
 from mam.vision.images.binary import Images, as_binary, one_channel
 from mam.vision.images.covered import Hidden
 from mam.vision.parts.masks import Noise, Parts
 from mam.vision.parts.sparsifier import Sparsifier
 
-CONTINUATIONS = ("smooth", "counts")
-_POTENTIALS = ContourPotentials()
-
 
 class ContourGrouper(ChainGrouper):
     """Learn from known contours how strokes continue each other; group the strokes of images.
 
-    ``continuation_`` is what was learned, ``provenance_`` from what.
+    ``continuation_`` is what was learned, ``provenance_`` from what. ``preset`` is "best" or, for
+    the paper's own way in every step, "paper"; ``potentials``, ``sparsifications`` (of every
+    training image) and ``restarts`` (of the sparsifier) are the preset's unless given.
 
     >>> from mam.data import make_row, recipe
     >>> grouper = ContourGrouper.load("contours")
@@ -75,17 +63,17 @@ class ContourGrouper(ChainGrouper):
         self,
         parts: Parts | str | Path = "pathfinder-parts",
         *,
-        continuation: str = "smooth",  # or "counts", the paper's
-        potentials: ContourPotentials = _POTENTIALS,
+        preset: str = "best",
+        potentials: ContourPotentials | None = None,
         smoothing: Smoothing = SMOOTHING,
-        sparsifications: int = 1,  # of every training image, each from its own seed
+        sparsifications: int | None = None,
         threshold: float | int | None = 26,  # above it a pixel is ON (facts: 26 of 255)
-        restarts: int = 8,  # of the sparsifier
+        restarts: int | None = None,
         bound: bool = False,
         seed: int = 0,
     ) -> None:
         self.parts = parts
-        self.continuation = continuation
+        self.preset = preset
         self.potentials = potentials
         self.smoothing = smoothing
         self.sparsifications = sparsifications
@@ -109,28 +97,20 @@ class ContourGrouper(ChainGrouper):
         """Learn from images and (``y``) the course of each contour in them: points in order.
 
         Strokes of different contours share no pixel, or next to none, so that the strokes found
-        in a whole image are those found in its contours one by one. ``progress`` is told how many
-        images are done.
+        in a whole image are those found in its contours one by one. For the preset "paper" every
+        image should show a contour alone, see ``mam.tasks.pathfinder.fit``. ``progress`` is told
+        how many images are done.
         """
-        parts, weights = self._checked(), self._weights(images)
+        preset, parts, weights = self._preset, self._checked(), self._weights(images)
         if len(y) != len(weights):
             raise ValueError(f"{len(weights)} images, but contours for {len(y)}")
-        found = []
-        for batch in _batches(len(weights)):
-            some = weights[batch]
-            for k in range(self.sparsifications):
-                poses = self._poses(some, parts, self.seed + k)
-                pairs = find_pairs(poses, self.smoothing.reach)
-                known = neighbours_on_contours(poses, pairs, y[batch])
-                found.append((poses, pairs, known))
-            progress(len(some))
-        poses, pairs, neighbours = joined_lessons(found)
-        self.continuation_ = (
-            learn_smooth(pairs, neighbours, self.smoothing)
-            if self.continuation == "smooth"
-            else learn_counted(poses, pairs, neighbours, self.smoothing.reach)
-        )
-        self.provenance_ = {"images": len(weights), "neighbours": int(neighbours.sum())}
+        seeds = [self.seed + k for k in range(self.sparsifications or preset.sparsifications)]
+        lessons = []
+        for some in _batches(len(weights)):
+            lessons += [(one, y[some]) for one in self._poses(weights[some], parts, seeds)]
+            progress(len(weights[some]))
+        self.continuation_, neighbours = preset.learn(lessons, parts, self.smoothing)
+        self.provenance_ = {"images": len(weights), "neighbours": neighbours}
         return self
 
     def predict(self, images: Images, hidden: Sequence[Hidden] | None = None) -> list[Grouping]:
@@ -143,20 +123,19 @@ class ContourGrouper(ChainGrouper):
         if hidden is not None and len(hidden) != len(weights):
             raise ValueError(f"{len(weights)} images, but hidden strokes for {len(hidden)}")
         self._fitted()
-        unknown = None
-        if hidden is not None:
-            unknown = [one.covered(w.shape) for one, w in zip(hidden, weights, strict=True)]
+        seen = None if hidden is None else zip(hidden, weights, strict=True)
+        unknown = None if seen is None else [one.covered(w.shape) for one, w in seen]
         batches = _batches(len(weights))
         found: list[Grouping] = []
         # One thread sparsifies the next images while this one groups the last.
         with ThreadPoolExecutor(1) as ahead:
             sparsified = ahead.map(
                 lambda some: self._poses(
-                    weights[some], parts, self.seed, unknown and unknown[some]
+                    weights[some], parts, [self.seed], unknown and unknown[some]
                 ),
                 batches,
             )
-            for some, poses in zip(batches, sparsified, strict=True):
+            for some, [poses] in zip(batches, sparsified, strict=True):
                 covered = None if hidden is None else hidden[some]
                 found += self._grouped(weights[some], poses, covered)
         return found
@@ -170,13 +149,21 @@ class ContourGrouper(ChainGrouper):
             for answer, contours in zip(self.predict(images), y, strict=True)
         )
 
+    @property
+    def _preset(self) -> ContourPreset:
+        return preset_of(self.preset)
+
+    @property
+    def _potentials(self) -> ContourPotentials:
+        return self.potentials or self._preset.potentials
+
     def _checked(self) -> Parts:
-        if self.continuation not in CONTINUATIONS:
-            known = ", ".join(CONTINUATIONS)
-            raise ValueError(f"continuation is one of {known}, not {self.continuation!r}")
-        if self.sparsifications < 1:
+        if self.sparsifications is not None and self.sparsifications < 1:
             raise ValueError(f"sparsifications must be at least 1, not {self.sparsifications}")
-        return self.parts if isinstance(self.parts, Parts) else Parts.load(self.parts)
+        noise = self._preset.noise
+        parts = self.parts if isinstance(self.parts, Parts) else Parts.load(self.parts)
+        # The same parts for as long as nothing changes: what is remembered hangs on them.
+        return parts if noise in (None, parts.noise) else replace(parts, noise=noise)
 
     def _weights(self, images: Images) -> list[np.ndarray]:
         """The pixels as weights: 0 where OFF, their values where ON."""
@@ -188,12 +175,17 @@ class ContourGrouper(ChainGrouper):
         self,
         weights: list[np.ndarray],
         parts: Parts,
-        seed: int,
+        seeds: Sequence[int],
         unknown: Sequence[Bool[np.ndarray, "_ _"]] | None = None,
-    ) -> Poses:
-        self._sparsifier.set_params(parts=parts, restarts=self.restarts, seed=seed)
-        placements = self._sparsifier.transform([w > 0 for w in weights], unknown)
-        return find_poses(weights, placements, parts, unknown)
+    ) -> list[Poses]:
+        """The strokes that the sparsifier finds, seed by seed."""
+        preset = self._preset
+        restarts = self.restarts or preset.restarts
+        settings = {**preset.sparsifier, "parts": parts, "restarts": restarts}
+        found = self._sparsifier.set_params(**settings).transform_by_seed(
+            [w > 0 for w in weights], seeds, unknown
+        )
+        return [preset.strokes(weights, placements, parts, unknown) for placements in found]
 
     def _grouped(
         self,
@@ -202,30 +194,37 @@ class ContourGrouper(ChainGrouper):
         hidden: Sequence[Hidden] | None,
     ) -> list[Grouping]:
         continuation = self._fitted()
-        pairs = find_pairs(poses, continuation.reach)
-        links = Links(pairs.pose, pairs.side, continuation.log_odds(poses, pairs))
-        if hidden is not None:
+        links = continuation.links(poses)
+        if hidden is not None and isinstance(continuation, SmoothContinuation):
             # What is marked is a curve rather than a stray stroke: see what the others form.
-            poses, seen = _by_image(poses, self._hopeful(links))
+            poses, seen = sorted_by_image(poses, self._hopeful(links))
             group = group_numbers(seen.stroke, self._solved(poses, seen).on, len(poses))
             poses, more = add_hidden(poses, hidden, continuation, np.bincount(group)[group])
             links = joined_links([seen, more])
-        return self._decided(weights, *_by_image(poses, self._hopeful(links)))
+        return self._decided(weights, *sorted_by_image(poses, self._hopeful(links)))
 
     def _hopeful(self, links: Links) -> Links:
-        return links.take(links.score > self.potentials.least_link)
+        return links.take(links.score > self._potentials.least_link)
 
     def _solved(self, poses: Poses, links: Links) -> Decided:
-        presence = np.full(len(poses), self.potentials.presence)
-        return self._solver.decide(links, presence, self.potentials)
+        """Decide the links; strokes and links are sorted by image."""
+        presence, messages = np.full(len(poses), self._potentials.presence), self._preset.messages
+        if messages is None:
+            return self._solver.decide(links, presence, self._potentials)
+        each, first = cut_by_image(poses, links)
+        strokes = np.split(presence, first[1:])
+        found = self._solver.decide_each(each, strokes, self._potentials, messages)
+        none = Decided(np.zeros(0, bool), np.zeros(0), np.zeros(0, bool))
+        return Decided(*map(np.concatenate, zip(none, *found, strict=True)))
 
     def _decided(self, weights: list[np.ndarray], poses: Poses, links: Links) -> list[Grouping]:
         """Decide all images, and cut the answer into images."""
-        found = self._solved(poses, links)
+        found, potentials = self._solved(poses, links), self._potentials
         owner = poses.image[links.stroke[:, 0]]
         borders = np.arange(len(weights) + 1)
         first_link, first = np.searchsorted(owner, borders), np.searchsorted(poses.image, borders)
-        presence = np.full(len(poses), self.potentials.presence)
+        presence = np.full(len(poses), potentials.presence)
+        masks = self._checked().masks if self._preset.by_overlap else None
         group = group_numbers(links.stroke, found.on, len(poses))
         answers = []
         for image, pixels in enumerate(weights):
@@ -234,9 +233,10 @@ class ContourGrouper(ChainGrouper):
             own = links.take(some)
             own = replace(own, stroke=own.stroke - first[image])
             answer = Decided(*(values[some] for values in found))
-            known = certify(own, answer, presence[mine], self.potentials, self.bound)
+            known = certify(own, answer, presence[mine], potentials, self.bound)
             groups = group[mine] - group[mine].min(initial=len(poses))
-            answers.append(Grouping(poses.take(mine), groups, own, *answer[:2], pixels > 0, *known))
+            said = Grouping(poses.take(mine), groups, own, *answer[:2], pixels > 0, *known)
+            answers.append(replace(said, part_masks=masks))
         return answers
 
     def _fitted(self) -> Continuation:
@@ -247,11 +247,11 @@ class ContourGrouper(ChainGrouper):
         continuation, parts = self._fitted(), self._checked()
         config = {
             "noise": asdict(parts.noise),
-            "continuation": self.continuation,
-            "potentials": asdict(self.potentials),
+            "preset": self.preset,
+            "potentials": asdict(self._potentials),
             "smoothing": asdict(self.smoothing),
             "threshold": self.threshold,
-            "restarts": self.restarts,
+            "restarts": self.restarts or self._preset.restarts,
         }
         arrays = {"masks": parts.masks.astype(np.uint8), **continuation.arrays}
         save_model(path, ModelFile("contours", arrays, config, self.provenance_))
@@ -261,19 +261,17 @@ class ContourGrouper(ChainGrouper):
         """Read a model from a file, or by its bundled name."""
         found = load_model(source, "contours")
         config = found.config
+        if config.get("continuation", "smooth") != "smooth":
+            raise ValueError(f"{source}: written before presets; learn it anew with preset='paper'")
         grouper = cls(
             Parts(found.arrays["masks"].astype(bool), Noise(**config["noise"])),
-            continuation=config["continuation"],
+            preset=config.get("preset", "best"),
             potentials=ContourPotentials.of(config["potentials"]),
             smoothing=Smoothing(**config["smoothing"]),
             threshold=config["threshold"],
             restarts=config["restarts"],
         )
-        grouper.continuation_ = (
-            SmoothContinuation(found.arrays["table"], grouper.smoothing)
-            if grouper.continuation == "smooth"
-            else CountedContinuation(found.arrays["seen"], grouper.smoothing.reach)
-        )
+        grouper.continuation_ = grouper._preset.read(found.arrays, grouper.smoothing)
         grouper.provenance_ = dict(found.provenance)
         return grouper
 
@@ -282,12 +280,3 @@ def _batches(images: int) -> list[slice]:
     """Images whose attention variables are decided at once."""
     size = by_device(128, 512)
     return [slice(start, start + size) for start in range(0, images, size)]
-
-
-def _by_image(poses: Poses, links: Links) -> tuple[Poses, Links]:
-    """Sort by image, so that the strokes and links of each are slices."""
-    order = np.argsort(poses.image, kind="stable")
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    poses, links = poses.take(order), replace(links, stroke=rank[links.stroke])
-    return poses, links.take(np.argsort(poses.image[links.stroke[:, 0]], kind="stable"))

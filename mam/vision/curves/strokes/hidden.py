@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from mam.vision.curves.chain_model import Links
-from mam.vision.curves.strokes.continuation import Continuation, CountedContinuation
+from mam.vision.curves.strokes.continuation import SmoothContinuation
 from mam.vision.curves.strokes.poses import Poses, joined_poses
 from mam.vision.curves.strokes.stroke_pairs import find_pairs
 from mam.vision.images.covered import DIRECTIONS, Hidden, angles, ways
@@ -27,7 +27,7 @@ _LONGER = 3.0
 def add_hidden(
     poses: Poses,
     hidden: Sequence[Hidden],
-    continuation: Continuation,
+    continuation: SmoothContinuation,
     size: Int[np.ndarray, " poses"],
 ) -> tuple[Poses, Links]:
     """Return the poses with hidden strokes of no length behind them, and the links of these.
@@ -35,11 +35,6 @@ def add_hidden(
     ``hidden`` is listed by image, and poses are sorted by it; a hidden stroke is as long as most
     others of its image. ``size`` tells how many strokes the curve of each pose has.
     """
-    if isinstance(continuation, CountedContinuation):
-        raise ValueError(
-            "counts of parts say nothing about strokes that are covered: use a model with the "
-            "smooth continuation, or images without markers"
-        )
     image = np.repeat(np.arange(len(hidden)), [len(some.points) for some in hidden])
     at = np.concatenate([np.zeros((0, 2)), *(some.points for some in hidden)])
     preference = np.concatenate([np.zeros(0), *(some.directions.ravel() for some in hidden)])

@@ -72,11 +72,7 @@ def find_poses(
     >>> poses.middle.tolist(), poses.angle.tolist(), poses.length.tolist()
     ([[4.0, 4.0]], [0.0], [7.0])
     """
-    image = np.repeat(np.arange(len(images)), [len(found) for found in placements])
-    type_, row, column = (
-        np.concatenate([np.zeros(0, np.int64), *(getattr(found, name) for found in placements)])
-        for name in ("type", "row", "column")
-    )
+    image, type_, row, column, _ = _listed(placements)
     window = _windows(parts)
     weight = _cut(images, image, row, column, window.shape[1]) * window[type_]
     if unknown is not None:
@@ -86,14 +82,64 @@ def find_poses(
         full = np.array([float(pixels.max(initial=0)) for pixels in images])[image]
         weight = np.where(hidden, own * full[:, None, None], weight)
     mass, middle, spread = _moments(weight)
-    # A line of n pixels has the second moment (n^2 - 1) / 12.
-    (rows, both, cols) = spread
-    longest = (rows + cols) / 2 + np.hypot((cols - rows) / 2, both)
-    angle = np.arctan2(2 * both, cols - rows) / 2
-    length = np.sqrt(12 * longest + 1)
+    angle, length = _axes(spread)
     place = np.stack([row, column], 1)
     poses = Poses(image, place + middle, angle, length, type_, place)
     return poses.take(_one_per_stroke(poses, mass))
+
+
+def part_poses(placements: Sequence[Placements], parts: Parts) -> Poses:
+    """Return the placements as they are: the pose of a part is that of its own pixels.
+
+    Of several types at one position the one with the largest margin stays (facts, "Pathfinder
+    model").
+
+    >>> bar = Parts(np.array([[[0, 0, 0], [1, 1, 1], [0, 0, 0]]], bool))
+    >>> there = Placements(*np.array([[0], [4], [6]]), np.ones(1), (9, 9), 1.0)
+    >>> poses = part_poses([there], bar)
+    >>> poses.middle.tolist(), poses.angle.tolist(), poses.length.tolist()
+    ([[4.0, 6.0]], [0.0], [3.0])
+    """
+    image, type_, row, column, margin = _listed(placements)
+    place = np.stack([row, column], 1)
+    poses = poses_of_parts(image, type_, place, parts)
+    names = np.concatenate([image[:, None], place], 1)
+    order = np.lexsort((-margin, column, row, image))
+    first = np.concatenate([[True], (np.diff(names[order], axis=0) != 0).any(1)])[: len(order)]
+    return poses.take(np.sort(order[first]))
+
+
+def poses_of_parts(
+    image: Int[np.ndarray, " poses"],
+    type_: Int[np.ndarray, " poses"],
+    place: Int[np.ndarray, "poses 2"],
+    parts: Parts,
+) -> Poses:
+    """Return the poses of parts by their own pixels, whatever the image shows."""
+    _, middle, spread = _moments(parts.masks.astype(float))
+    angle, length = _axes(spread)
+    return Poses(image, place + middle[type_], angle[type_], length[type_], type_, place)
+
+
+def _listed(placements: Sequence[Placements]) -> tuple[np.ndarray, ...]:
+    """Image, type, row, column and margin of all placements."""
+    image = np.repeat(np.arange(len(placements)), [len(found) for found in placements])
+    kinds = {"type": np.int64, "row": np.int64, "column": np.int64, "margin": np.float64}
+    fields_ = (
+        np.concatenate([np.zeros(0, kind), *(getattr(found, name) for found in placements)])
+        for name, kind in kinds.items()
+    )
+    return image, *fields_
+
+
+def _axes(
+    spread: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> tuple[Float[np.ndarray, " windows"], Float[np.ndarray, " windows"]]:
+    """The direction of the larger principal axis, and the length of a line with such moments."""
+    rows, both, cols = spread
+    longest = (rows + cols) / 2 + np.hypot((cols - rows) / 2, both)
+    # A line of n pixels has the second moment (n^2 - 1) / 12.
+    return np.arctan2(2 * both, cols - rows) / 2, np.sqrt(12 * longest + 1)
 
 
 def _windows(parts: Parts) -> Bool[np.ndarray, "types side side"]:
@@ -133,12 +179,15 @@ def _moments(
     return mass, mean, (rows, both, cols)
 
 
-def nearby(poses: Poses, reach: float) -> Int[np.ndarray, "pairs 2"]:
-    """Return the pairs of poses of one image whose middles are within reach."""
+def nearby(
+    poses: Poses, reach: float, places: Float[np.ndarray, "poses 2"] | None = None
+) -> Int[np.ndarray, "pairs 2"]:
+    """Return the pairs of poses of one image whose middles, or given places, are within reach."""
     if len(poses) < 2:
         return np.zeros((0, 2), np.int64)
-    apart = poses.image * (np.ptp(poses.middle) + 2 * reach)  # images are far from each other
-    where = np.concatenate([poses.middle, apart[:, None]], 1)
+    places = poses.middle if places is None else places
+    apart = poses.image * (np.ptp(places) + 2 * reach + 1)  # images are far from each other
+    where = np.concatenate([places, apart[:, None]], 1)
     pairs = KDTree(where).query_pairs(reach, output_type="ndarray").astype(np.int64)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 

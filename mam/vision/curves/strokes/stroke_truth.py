@@ -23,13 +23,19 @@ def neighbours_on_contours(
     Strokes are sorted along the contour they lie on. Where the contour crosses itself, a stroke
     lies on the course that has its direction.
     """
-    contour, position = _places(poses, contours)
-    order = np.lexsort((position, contour))
+    contour, order = _ordered(poses, contours)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     first, second = pairs.pose.T
     same = (contour[first] == contour[second]) & (contour[first] >= 0)
     return same & (np.abs(rank[first] - rank[second]) == 1)
+
+
+def following(poses: Poses, contours: Sequence[Sequence[Contour]]) -> Int[np.ndarray, "pairs 2"]:
+    """Return each stroke with the next one along its contour, however far that is."""
+    contour, order = _ordered(poses, contours)
+    same = (contour[order[1:]] == contour[order[:-1]]) & (contour[order[1:]] >= 0)
+    return np.stack([order[:-1], order[1:]], 1)[same]
 
 
 def true_links(
@@ -51,6 +57,14 @@ def joined_lessons(
     first = np.cumsum([0, *(len(some) for some in poses)])
     moved = [replace(p, pose=p.pose + start) for p, start in zip(pairs, first, strict=False)]
     return joined_poses(poses), joined_pairs(moved), np.concatenate(neighbours)
+
+
+def _ordered(
+    poses: Poses, contours: Sequence[Sequence[Contour]]
+) -> tuple[Int[np.ndarray, " poses"], Int[np.ndarray, " poses"]]:
+    """The contour of each stroke (-1: none), and all strokes by contour and along it."""
+    contour, position = _places(poses, contours)
+    return contour, np.lexsort((position, contour))
 
 
 def _places(

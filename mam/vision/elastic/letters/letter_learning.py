@@ -1,6 +1,6 @@
 """Elastic graphs from masks of single objects."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -13,6 +13,8 @@ from mam.vision.elastic.springs import EDGES, EdgeConfig, Edges, elastic_edges
 from mam.vision.parts.greedy import greedy_cover
 from mam.vision.parts.masks import CABC, Noise
 
+# Masks, a part and the noise -> where the part is placed in each mask.
+PartPlacer = Callable[[Sequence[np.ndarray], np.ndarray, Noise], list[np.ndarray]]
 PART_RADIUS = 4  # px (paper, "Efficient inference with the object-specific MAM")
 
 
@@ -24,8 +26,11 @@ def learn_bank(
     part: Bool[np.ndarray, "side side"] | None = None,
     noise: Noise = CABC,
     edges: EdgeConfig = EDGES,
+    cover: PartPlacer = greedy_cover,
 ) -> Bank:
     """Learn one elastic graph from each mask; errors name it by ``names``.
+
+    ``cover`` places the parts: ``greedy_cover``, or the paper's ``message_cover``.
 
     >>> stroke = np.zeros((40, 60), bool)
     >>> stroke[16:25, 5:50] = True
@@ -34,7 +39,7 @@ def learn_bank(
     """
     mask = disc(PART_RADIUS) if part is None else part
     names = names or [f"mask {number}" for number in range(len(masks))]
-    vertices = greedy_cover(masks, mask, noise)
+    vertices = cover(masks, mask, noise)
     for name, own, found in zip(names, masks, vertices, strict=True):
         if not len(found):
             raise ValueError(_why_nothing(own, name))

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from mam.core.devices import batch_size, on_each, spread
+from mam.infer.sweeps import Flooding
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_forward import (
     Chunk,
@@ -52,7 +53,7 @@ class LetterSearchConfig(SearchConfig):
     def paper(cls) -> "LetterSearchConfig":
         """The paper's pipeline: no variants, no refitting, its forward pass and its pair scores."""
         return cls(
-            sweeps=8,
+            sweeps=Flooding(iterations=60, damping=0.4),  # facts, "cABC model"
             rounds=(),
             kept=140,
             forward=ForwardConfig(by_category=False, each_anchor=3, each_group=140, more=0),

@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 
 from mam.vision.elastic.letters.letter_pairs import PairConfig, cover_counts, offsets_of
 from mam.vision.elastic.letters.letter_search import LetterCandidates
+from mam.vision.images.binary import canvas_sides
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,11 @@ class DrawnCandidates:
     ) -> "DrawnCandidates":
         """Draw the candidates."""
         offsets, graphs = offsets_of(mask), found.graphs
-        counts = np.asarray(cover_counts(graphs.place, graphs.there, offsets, state.shape))
+        # On a canvas of one of few sizes: programs are compiled for each.
+        [side] = canvas_sides(np.array([max(state.shape)])).tolist()
+        counts = np.asarray(cover_counts(graphs.place, graphs.there, offsets, (side, side)))
+        rows, cols = state.shape
+        counts = counts.reshape(-1, side, side)[:, :rows, :cols].reshape(len(counts), -1)
         flat = state.ravel()
         value = np.where(flat > 0, config.on, np.where(flat < 0, -config.off, 0.0))
         return cls(counts > 0, found.single, value + config.shared, category)

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from mam.core.chunks import accumulate
+from mam.core.devices import by_device
 from mam.vision.elastic.bank import Bank
 from mam.vision.images.photo_edges import TYPES
 
@@ -94,7 +95,7 @@ def _try_all(
     def cut(tile: Array) -> Array:
         return jax.lax.dynamic_slice(grids, tuple(tile), (1, 1, 1, *lattice))[0, 0, 0]
 
-    if jax.default_backend() == "cpu":  # a graph at a time stays in the cache
+    if by_device(True, False):  # a graph at a time stays in the cache
         by_graph = tiles.tile.swapaxes(0, 1)
         total = jax.lax.map(lambda own: accumulate(cut, own, jnp.zeros(lattice)), by_graph)
     else:

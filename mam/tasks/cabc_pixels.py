@@ -1,0 +1,34 @@
+"""The pixels of cABC images: reduced to the side of the graphs; rings read as the paper does."""
+
+import numpy as np
+from jaxtyping import Bool, Int, UInt8
+from skimage import measure
+from skimage.morphology import convex_hull_image
+
+from mam.core.resize import resized
+from mam.vision.images.binary import as_states
+from mam.vision.parts.training import LETTER_SIDE
+
+ON = 12  # of 255: a pixel of a reduced test image is ON above 0.05
+_RING = 32  # of 255: a pixel of a ring is above it, and below 255
+
+
+def reduce_image(image: UInt8[np.ndarray, "_ _"], above: int) -> Bool[np.ndarray, "side side"]:
+    """Reduce to the side the graphs are learned at; which pixels are above a value."""
+    return resized(image, (LETTER_SIDE, LETTER_SIDE)) > above
+
+
+def read_as_paper(
+    image: UInt8[np.ndarray, "_ _"], name: str
+) -> tuple[Int[np.ndarray, "side side"], Bool[np.ndarray, "2 side side"]]:
+    """The pixels of an image as they are, and the convex hulls of its rings.
+
+    Pixels that are neither black nor white form the rings (facts, "cABC model").
+    """
+    grey = np.asarray(measure.label((image > _RING) & (image < 255), connectivity=2))
+    if grey.max() < 2:
+        raise ValueError(f"{name}: no two rings of grey pixels; the paper's preset needs them")
+    rings = np.argsort(-np.bincount(grey.ravel())[1:], kind="stable")[:2] + 1
+    hulls = [convex_hull_image(grey == ring).astype(np.uint8) * 255 for ring in rings]
+    state = as_states(reduce_image(image, ON))
+    return state, np.stack([reduce_image(hull, 127) for hull in hulls])

@@ -1,0 +1,128 @@
+"""How the steps of grouping contours are done: the best way known here, and the paper's own."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool
+
+from mam.infer import Options
+from mam.vision.curves.chain_model import ContourPotentials
+from mam.vision.curves.courses import Contour
+from mam.vision.curves.strokes.co_occurrences import CoOccurrences, learn_co_occurrences
+from mam.vision.curves.strokes.continuation import SmoothContinuation, Smoothing, learn_smooth
+from mam.vision.curves.strokes.poses import Poses, find_poses, joined_poses, part_poses
+from mam.vision.curves.strokes.stroke_pairs import find_pairs
+from mam.vision.curves.strokes.stroke_truth import (
+    following,
+    joined_lessons,
+    neighbours_on_contours,
+)
+from mam.vision.parts.masks import PATHFINDER_PAPER, Noise, Parts
+from mam.vision.parts.placements import Placements
+
+Continuation = SmoothContinuation | CoOccurrences
+# The strokes of some images, and the contours in each of them.
+Lesson = tuple[Poses, Sequence[Sequence[Contour]]]
+Pictures = Sequence[np.ndarray]
+Unknown = Sequence[Bool[np.ndarray, "_ _"]] | None
+
+
+@dataclass(frozen=True)
+class ContourPreset:
+    """How contours are learned and grouped."""
+
+    # The strokes of images, from their weights, their placements and what is unknown.
+    strokes: Callable[[Pictures, Sequence[Placements], Parts, Unknown], Poses]
+    # What continues what, and how many neighbours were seen.
+    learn: Callable[[Sequence[Lesson], Parts, Smoothing], tuple[Continuation, int]]
+    read: Callable[[Mapping[str, np.ndarray], Smoothing], Continuation]
+    potentials: ContourPotentials
+    sparsifications: int  # of every training image, each from its own seed
+    restarts: int  # of the sparsifier
+    sparsifier: Mapping[str, Any] = field(default_factory=dict)  # its other settings
+    noise: Noise | None = None  # None: that of the parts
+    messages: Options | None = None  # by which links are decided; None: exactly
+    alone: bool = False  # contours are learned one by one, each in a picture of its own
+    by_overlap: bool = False  # a marker is at the part that covers most of its disc
+
+
+def _smooth_lessons(
+    lessons: Sequence[Lesson], parts: Parts, smoothing: Smoothing
+) -> tuple[SmoothContinuation, int]:
+    found = []
+    for poses, contours in lessons:
+        pairs = find_pairs(poses, smoothing.reach)
+        found.append((poses, pairs, neighbours_on_contours(poses, pairs, contours)))
+    _, pairs, neighbours = joined_lessons(found)
+    return learn_smooth(pairs, neighbours, smoothing), int(neighbours.sum())
+
+
+def _counted_lessons(
+    lessons: Sequence[Lesson], parts: Parts, smoothing: Smoothing
+) -> tuple[CoOccurrences, int]:
+    if not lessons:
+        raise ValueError("no images: contours are learned from at least one")
+    first = np.cumsum([0, *(len(poses) for poses, _ in lessons)])
+    pairs = [
+        following(poses, contours) + start
+        for (poses, contours), start in zip(lessons, first, strict=False)
+    ]
+    joined = np.concatenate(pairs)
+    poses = joined_poses([poses for poses, _ in lessons])
+    return learn_co_occurrences(poses, joined, parts), len(joined)
+
+
+def _parts_alone(
+    weights: Pictures, placements: Sequence[Placements], parts: Parts, unknown: Unknown
+) -> Poses:
+    if unknown is not None:
+        raise ValueError(
+            "counts of parts say nothing about strokes that are covered: use a model of the preset "
+            "best, or images without markers"
+        )
+    return part_poses(placements, parts)
+
+
+PRESETS = {
+    "best": ContourPreset(
+        find_poses,
+        _smooth_lessons,
+        lambda arrays, smoothing: SmoothContinuation(arrays["table"], smoothing),
+        ContourPotentials(),
+        sparsifications=1,
+        restarts=8,
+        sparsifier={"method": "quick", "iterations": 10, "damping": 0.5, "exclusive": True},
+    ),
+    # The paper, "Details for the pathfinder challenge", and facts on it. The sparsifier's messages
+    # go through random blocks of factors, where the authors took factors in random order.
+    "paper": ContourPreset(
+        _parts_alone,
+        _counted_lessons,
+        lambda arrays, smoothing: CoOccurrences(arrays["key"], arrays["count"], arrays["side"]),
+        replace(ContourPotentials(), presence=1000.0),
+        sparsifications=10,
+        restarts=1,  # the authors started again only where messages did not come to rest
+        sparsifier={"method": "messages", "iterations": 300, "damping": 0.1, "exclusive": False},
+        noise=PATHFINDER_PAPER,
+        messages=Options(
+            method="max-product",
+            iterations=30,
+            damping=0.5,
+            noise=0.01,
+            tolerance=0.0,
+            decoding="ties on",
+            repair=False,
+        ),
+        alone=True,
+        by_overlap=True,
+    ),
+}
+
+
+def preset_of(name: str) -> ContourPreset:
+    """Return a preset by its name."""
+    if name not in PRESETS:
+        raise ValueError(f"preset is one of {', '.join(PRESETS)}, not {name!r}")
+    return PRESETS[name]
