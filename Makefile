@@ -7,7 +7,7 @@ READY_DEV := $(VENV)/.ready-dev
 READY_BENCH := $(VENV)/.ready-bench
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: quickstart test test-all bench models lint clean
+.PHONY: quickstart test test-all test-wheel bench models lint clean
 
 quickstart: $(READY)
 	$(BIN)/mam quickstart
@@ -17,6 +17,18 @@ test: $(READY_DEV)
 
 test-all: $(READY_BENCH) lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal mam tests
+
+# The first afternoon of a user, with the wheel, in an environment and a folder of its own.
+test-wheel: $(READY_DEV)
+	rm -rf build/wheel && mkdir -p build/wheel/first_afternoon
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip install --quiet pytest hypothesis beartype scikit-learn \
+		pytoulbar2 networkx matplotlib build/wheel/*.whl
+	cp tests/conftest.py build/wheel/
+	cp tests/first_afternoon/*.py build/wheel/first_afternoon/
+	cd build/wheel && venv/bin/python -m pytest -q --import-mode=importlib first_afternoon \
+		-W error::UserWarning --ignore=first_afternoon/test_project.py
 
 lint: $(READY_DEV)
 	$(BIN)/ruff check .

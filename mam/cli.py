@@ -19,12 +19,13 @@ from mam.commands import (
     reproduce,
     solve,
 )
+from mam.commands.ending import Ended, ends_on_request
 
 app = typer.Typer(
     name="mam",
     help="Markov Attention Models: which pieces belong together?",
     no_args_is_help=True,
-    add_completion=False,
+    rich_markup_mode=None,  # plain help keeps the lines of examples and shows flags as flags
     pretty_exceptions_enable=False,
 )
 
@@ -63,7 +64,10 @@ def main() -> None:
     """Run the command line; a user's mistake ends in one line, not in a traceback."""
     _keep_compilations()
     try:
-        app()
+        with ends_on_request():
+            app()
+    except Ended as ended:
+        ended.leave()
     except (ValueError, OSError) as error:
         typer.secho(f"mam: {error}", err=True, fg=typer.colors.RED)
         raise SystemExit(2) from None

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from mam.cli import app
 from mam.core.model_files import bundled_file
 from mam.data import make_row, recipe
-from mam.data.images import decode
+from mam.data.images import read_picture
 
 
 def run(*arguments: object) -> str:
@@ -26,7 +26,7 @@ def test_the_bundled_image_is_answered_and_drawn(tmp_path: Path) -> None:
     assert text.count("\n") == 1
     found = json.loads(text)
     row = make_row(recipe("pathfinder", "hard", 1), 24)
-    np.testing.assert_array_equal(decode(bundled_file("hard.png"), "hard.png"), row.image)
+    np.testing.assert_array_equal(read_picture(bundled_file("hard.png"), "hard.png"), row.image)
     assert found["same"] == bool(row.label) and found["margin"] > 1
     assert found["strokes"] >= 54 and found["contours"] == len(row.segments)
     assert found["bound"] >= found["score"] - 1e-6
@@ -44,7 +44,7 @@ def test_the_page_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert max(map(len, text.splitlines())) <= 100
 
 
-@pytest.mark.parametrize("name", ["hard.xyz", "hard", "missing/hard.png"])
+@pytest.mark.parametrize("name", ["hard.jpg", "hard.svg", "missing/hard.png"])
 def test_a_picture_that_cannot_be_written_is_refused_first(tmp_path: Path, name: str) -> None:
     result = CliRunner().invoke(app, ["quickstart", "--out", str(tmp_path / name)])
     assert isinstance(result.exception, ValueError | OSError)

@@ -18,19 +18,24 @@ def edges(
         Path | None, typer.Option(help="The picture's depth, one more channel.")
     ] = None,
 ) -> None:
-    """Draw the edges of a picture: responses of filters of 16 directions, thinned."""
+    """Draw the edges of a picture: responses of filters of 16 directions, thinned.
+
+    \b
+    Example:
+      mam edges photo.jpg --out edges.png
+    """
     import numpy as np
 
     from mam.core.whole import write_whole
-    from mam.data import decode, encode_png
-    from mam.data.outputs import check_outputs
+    from mam.data import encode_png, read_picture
+    from mam.data.outputs import PNG, check_outputs
     from mam.data.read.depth import read_depth
     from mam.show.objects import draw_edges
     from mam.vision.images.photo_edges import as_channels, find_edges
 
-    check_outputs([out], [image, depth])
+    check_outputs({PNG: [out]}, [image, depth])
     far = None if depth is None else read_depth(depth)
-    found = find_edges(as_channels(decode(image, str(image)), far, name=str(image)))
+    found = find_edges(as_channels(read_picture(image), far, name=str(image)))
     strength = np.asarray(found.strength)
     write_whole(out, encode_png(draw_edges(strength, np.asarray(found.type))))
     typer.echo(f"{out}: {int((strength > 0.04).sum())} px of edges")

@@ -8,17 +8,32 @@ import typer
 from mam.commands.options import (
     LETTERS,
     GraphsOption,
-    JsonOption,
+    JsonLinesOption,
     LetterModelOption,
     MaskName,
     MaskOption,
     PresetName,
     PresetOption,
 )
+from mam.commands.pictures import (
+    PageOption,
+    PicturesArgument,
+    QuietOption,
+    beside,
+    called,
+    each_picture,
+    find_pictures,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
     from mam.vision.elastic.letters.finder import Match
-    from mam.vision.elastic.photographs.detector import Detection
+    from mam.vision.elastic.photographs.detector import Detection, ObjectDetector
+
+_MADE = "-found"
 
 
 def register(app: typer.Typer) -> None:
@@ -27,88 +42,141 @@ def register(app: typer.Typer) -> None:
 
 
 def find(
-    image: Annotated[Path, typer.Argument(help="A picture.")],
+    pictures: PicturesArgument,
     model: LetterModelOption = LETTERS,
     copies: Annotated[
         int | None, typer.Option(help="Letters: how many (2); objects: of each (1).", min=1)
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="A PNG of what was found.")] = None,
+    page: PageOption = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A PNG of what was found; of several pictures a folder.")
+    ] = None,
     masks: Annotated[
-        Path | None, typer.Option(help="Objects: a PNG with the number of the object at each px.")
+        Path | None,
+        typer.Option(help="Objects: a PNG whose palette has the number of the object at each px."),
     ] = None,
     mask: MaskOption = MaskName.outline,
     depth: Annotated[Path | None, typer.Option(help="Objects: the picture's depth.")] = None,
     graphs: GraphsOption = 200,
     threshold: Annotated[int, typer.Option(help="Letters: a pixel is ON above this.")] = 12,
     preset: PresetOption = PresetName.best,
-    as_json: JsonOption = False,
+    as_json: JsonLinesOption = False,
+    quiet: QuietOption = False,
 ) -> None:
-    """Find objects in a picture; the kind of model says how."""
+    """Find objects in pictures; the kind of model says how.
+
+    \b
+    Examples:
+      mam find letters.png --copies 3
+      mam find shelf.jpg --model mug.safetensors --out found.png
+      mam find shelves/ --model mug.safetensors --json
+    """
     from mam.core.model_files import find_model, model_kind
-    from mam.data.outputs import check_outputs
+    from mam.data.outputs import PNG, check_outputs
     from mam.vision.elastic.photographs.object_bank import KIND
 
-    check_outputs([out, masks], [image, depth, find_model(model)])
+    found = find_pictures(pictures, _MADE)
+    if len(found) > 1 and (masks or depth):
+        raise ValueError("--masks and --depth are for one picture")
+    drawn = {one: out and beside(one, _MADE, out, len(found) > 1) for one in found}
+    check_outputs({PNG: [*drawn.values(), masks]}, [*found, depth, find_model(model)])
     if model_kind(model) != KIND:
-        found = find_letters(image, model, copies or 2, threshold, preset, out)
-        typer.echo(_letters_as_json(found) if as_json else _letters_as_text(found))
-        return
-    from mam.core.whole import write_whole
-    from mam.data import decode, encode_png
-    from mam.data.read.depth import read_depth
-    from mam.show.objects import draw_detections, label_map
-    from mam.vision.elastic.photographs.detector import ObjectDetector
+        find_one = letter_search(model, copies or 2, threshold, preset, as_json)
+    else:
+        detector = load_detector(model, mask, graphs)
+        find_one = object_search(detector, copies or 1, depth, masks, as_json)
 
-    detector = ObjectDetector.load(model, mask=mask.value, graphs=graphs)
-    pixels = decode(image, str(image))
-    objects = detector.find(pixels, None if depth is None else read_depth(depth), copies or 1)
-    if out is not None:
-        write_whole(out, encode_png(draw_detections(pixels, objects)))
-    if masks is not None:
-        write_whole(masks, encode_png(label_map(objects, pixels.shape[:2])))
-    typer.echo(_objects_as_json(objects) if as_json else _objects_as_text(objects))
+    def work(picture: Path) -> str:
+        from mam.data import read_picture
+
+        pixels = read_picture(picture, called(picture), page)
+        return find_one(pixels, called(picture), drawn[picture])
+
+    each_picture(found, work, "finding", quiet)
 
 
-def find_letters(
-    image: Path, model: str, copies: int, threshold: int, preset: PresetName, out: Path | None
-) -> "list[Match]":
-    """Find objects in a picture whose pixels are ON above a threshold; draw them if wanted."""
+def letter_search(
+    model: str, copies: int, threshold: int, preset: PresetName, as_json: bool
+) -> "Callable[[np.ndarray, str, Path | None], str]":
+    """What finds letters, pixels that are ON above a threshold, draws them and tells of them."""
     from mam.core.resize import scale_to, scaled
-    from mam.data import decode, grey
+    from mam.core.whole import write_whole
+    from mam.data import encode_png, grey
+    from mam.show.elastic import draw_matches
     from mam.vision.elastic.letters.finder import ObjectFinder
+    from mam.vision.images.ink import is_photograph
 
     finder = ObjectFinder.load(model, preset=preset.value, threshold=threshold)
-    pixels = grey(decode(image, str(image)))
-    pixels = scaled(pixels, scale_to(pixels.shape, finder.bank_.config.get("side")))
-    matches = finder.find(pixels, copies)
-    if out is not None:
-        from mam.core.whole import write_whole
-        from mam.data import encode_png
-        from mam.show.elastic import draw_matches
 
-        write_whole(out, encode_png(draw_matches(pixels, matches)))
-    return matches
+    def find_one(picture: "np.ndarray", name: str, out: Path | None) -> str:
+        pixels = grey(picture)
+        if is_photograph(pixels):
+            raise ValueError(
+                f"{name}: looks like a photograph, and {model} finds bright shapes on black; give "
+                "--model FILE, learned from such pictures by mam learn objects"
+            )
+        pixels = scaled(pixels, scale_to(pixels.shape, finder.bank_.config.get("side")))
+        matches = finder.find(pixels, copies)
+        if out is not None:
+            write_whole(out, encode_png(draw_matches(pixels, matches)))
+        return (_letters_as_json if as_json else _letters_as_text)(matches, name)
+
+    return find_one
 
 
-def _letters_as_text(matches: "list[Match]") -> str:
-    return "\n".join(
-        f"{_name(match.category)}: graph {match.graph}, rows {match.vertices[:, 0].min()} to "
-        f"{match.vertices[:, 0].max()}, columns {match.vertices[:, 1].min()} to "
-        f"{match.vertices[:, 1].max()}, score {match.score:.0f}, margin {match.margin:.0f}"
-        for match in matches
-    )
+def load_detector(model: str, mask: MaskName, graphs: int) -> "ObjectDetector":
+    """What finds the objects of a model."""
+    from mam.vision.elastic.photographs.detector import ObjectDetector
+
+    return ObjectDetector.load(model, mask=mask.value, graphs=graphs)
+
+
+def object_search(
+    detector: "ObjectDetector", copies: int, depth: Path | None, masks: Path | None, as_json: bool
+) -> "Callable[[np.ndarray, str, Path | None], str]":
+    """What finds objects in a photograph, draws them and tells of them."""
+    from mam.core.whole import write_whole
+    from mam.data import encode_png
+    from mam.data.pixels import rgb
+    from mam.data.read.depth import read_depth
+    from mam.show.objects import draw_detections, encode_labels, label_map
+
+    far = None if depth is None else read_depth(depth)
+
+    def find_one(picture: "np.ndarray", name: str, out: Path | None) -> str:
+        pixels = rgb(picture) if picture.ndim == 3 else picture
+        objects = detector.find(pixels, far, copies)
+        if out is not None:
+            write_whole(out, encode_png(draw_detections(pixels, objects)))
+        if masks is not None:
+            write_whole(masks, encode_labels(label_map(objects, pixels.shape[:2])))
+        return (_objects_as_json if as_json else _objects_as_text)(objects, name)
+
+    return find_one
+
+
+def _letters_as_text(matches: "list[Match]", name: str) -> str:
+    lines = []
+    for one in matches:
+        (top, left), (bottom, right) = one.vertices.min(0), one.vertices.max(0)
+        lines.append(
+            f"{name}: {_name(one.category)}, graph {one.graph}, rows {top} to {bottom}, "
+            f"columns {left} to {right}, score {one.score:.0f}, margin {one.margin:.0f}"
+        )
+    return "\n".join(lines)
 
 
 def _name(category: int) -> str:
     return chr(ord("A") + category) if 0 <= category < 26 else str(category)
 
 
-def _letters_as_json(matches: "list[Match]") -> str:
+def _letters_as_json(matches: "list[Match]", name: str) -> str:
     import json
     import math
 
     return json.dumps(
         {
+            "picture": name,
             "matches": [
                 {
                     "graph": match.graph,
@@ -119,32 +187,37 @@ def _letters_as_json(matches: "list[Match]") -> str:
                     "vertices": match.vertices.tolist(),
                 }
                 for match in matches
-            ]
+            ],
         }
     )
 
 
-def _objects_as_text(found: "list[Detection]") -> str:
+def _objects_as_text(found: "list[Detection]", name: str) -> str:
     lines = []
     for one in found:
         if not one.there:
-            lines.append(f"{one.name}: not there, score {one.score:.2f} of {one.threshold:.2f}")
+            lines.append(f"{name}: {one.name} is not there, {_score(one)}")
             continue
         (top, left), (bottom, right) = one.vertices.min(0), one.vertices.max(0)
         cut = ", cut by the border" if one.cut else ""
         lines.append(
-            f"{one.name}: rows {top} to {bottom}, columns {left} to {right}, {int(one.mask.sum())} "
-            f"px, score {one.score:.2f} of {one.threshold:.2f}, margin {one.margin:.2f}{cut}"
+            f"{name}: {one.name}, rows {top} to {bottom}, columns {left} to {right}, "
+            f"{int(one.mask.sum())} px, {_score(one)}, margin {one.margin:.2f}{cut}"
         )
     return "\n".join(lines)
 
 
-def _objects_as_json(found: "list[Detection]") -> str:
+def _score(one: "Detection") -> str:
+    return f"score {one.score:.2f} (there from {one.threshold:.2f} on)"
+
+
+def _objects_as_json(found: "list[Detection]", name: str) -> str:
     import json
     import math
 
     return json.dumps(
         {
+            "picture": name,
             "objects": [
                 {
                     "name": one.name,
@@ -160,6 +233,6 @@ def _objects_as_json(found: "list[Detection]") -> str:
                     "types": one.types.tolist(),
                 }
                 for one in found
-            ]
+            ],
         }
     )

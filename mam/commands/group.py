@@ -6,8 +6,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mam.commands.options import BoundOption, JsonLinesOption
+from mam.commands.pictures import (
+    PageOption,
+    PicturesArgument,
+    QuietOption,
+    beside,
+    called,
+    each_picture,
+    find_pictures,
+)
+from mam.core.words import counted
+
 if TYPE_CHECKING:
     from mam.tasks.drawing import Drawing
+
+_MADE = "-curves"
 
 
 class Polarity(StrEnum):
@@ -24,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
 
 def group(
-    image: Annotated[Path, typer.Argument(help="A picture: PNG, JPEG or TIFF.")],
+    pictures: PicturesArgument,
     model: Annotated[
         str, typer.Option(help="auto (by the look), contours, curves, or a file of such a model.")
     ] = "auto",
@@ -37,39 +51,57 @@ def group(
     polarity: Annotated[
         Polarity, typer.Option(help="What is drawn, light or dark; auto: the rarer.")
     ] = Polarity.auto,
+    page: PageOption = None,
     out: Annotated[
-        Path | None, typer.Option(help="The overlay PNG; default: IMAGE-curves.png.")
+        Path | None,
+        typer.Option(help="The overlay PNG, of several a folder; default: PICTURE-curves.png."),
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="The SVG; default: beside the overlay.")] = None,
-    bound: Annotated[
-        bool, typer.Option("--bound", help="Bound what is not proved optimal.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    bound: BoundOption = False,
+    as_json: JsonLinesOption = False,
+    quiet: QuietOption = False,
 ) -> None:
-    """Group the strokes or lines of a picture into curves, and draw them."""
+    """Group the strokes or lines of pictures into curves, and draw them.
+
+    \b
+    Examples:
+      mam group drawing.png
+      mam group scan.tif --page 2 --json
+      mam group scans/ --out curves/
+      cat drawing.png | mam group - --out curves.png
+    """
     from mam.core.model_files import find_model
-    from mam.data.images import decode, grey
-    from mam.data.outputs import check_outputs
+    from mam.data.outputs import PNG, SVG, check_outputs
     from mam.tasks.drawing import group_drawing
 
-    png = out or image.with_name(f"{image.stem}-curves.png")
-    vector = svg or png.with_suffix(".svg")
+    found = find_pictures(pictures, _MADE)
+    if svg is not None and len(found) > 1:
+        raise ValueError(f"--svg {svg}: is for one picture; of several each has one beside its PNG")
+    overlays = {one: beside(one, _MADE, out, len(found) > 1) for one in found}
+    vectors = {one: svg or png.with_suffix(SVG) for one, png in overlays.items()}
     models = ("contours", "curves") if model == "auto" else (model,)
-    check_outputs([png, vector], [image, *map(find_model, models)])
-    points = None if markers is None else parse_points(markers)
-    picture = grey(decode(image, str(image)))
-    found = group_drawing(
-        picture,
-        model=model,
-        markers=points,
-        threshold=threshold,
-        polarity=polarity.value,
-        bound=bound,
-        name=str(image),
+    check_outputs(
+        {PNG: overlays.values(), SVG: vectors.values()}, [*found, *map(find_model, models)]
     )
-    write_pictures(found, png, vector)
-    report = as_json_text if as_json else as_text
-    typer.echo(report(found, png, vector))
+    points = None if markers is None else parse_points(markers)
+
+    def work(picture: Path) -> str:
+        drawing = group_drawing(
+            picture,
+            model=model,
+            markers=points,
+            threshold=threshold,
+            polarity=polarity.value,
+            bound=bound,
+            name=called(picture),
+            page=page,
+        )
+        png, vector = overlays[picture], vectors[picture]
+        write_pictures(drawing, png, vector)
+        report = as_json_text if as_json else as_text
+        return report(drawing, png, vector, called(picture))
+
+    each_picture(found, work, "grouping", quiet)
 
 
 def parse_points(text: str) -> list[list[float]]:
@@ -89,9 +121,10 @@ def parse_points(text: str) -> list[list[float]]:
 
 def write_pictures(found: "Drawing", png: Path, svg: Path | None) -> None:
     """Write the overlay and the SVG, each whole or not at all."""
+    from mam.core.svg import as_svg
     from mam.core.whole import write_whole
     from mam.data.images import encode_png
-    from mam.show.curves import Tag, as_svg, overlay
+    from mam.show.curves import Tag, overlay
 
     tag = None
     if found.same is not None:
@@ -99,15 +132,16 @@ def write_pictures(found: "Drawing", png: Path, svg: Path | None) -> None:
         tag = Tag(f"{verdict}, margin {found.same.margin:.2f}", found.markers)
     write_whole(png, encode_png(overlay(found.picture, found.lines, tag)))
     if svg is not None:
-        shape = found.picture.shape
-        text = as_svg((int(shape[0]), int(shape[1])), found.lines, f"{len(found.lines)} curves")
+        rows, cols = map(int, found.picture.shape)
+        text = as_svg((rows, cols), found.lines, counted(len(found.lines), "curve"))
         write_whole(svg, text.encode())
 
 
-def as_text(found: "Drawing", png: Path, svg: Path | None) -> str:
+def as_text(found: "Drawing", png: Path, svg: Path | None, name: str) -> str:
     """Return a few lines to read."""
     lines = [
-        f"{len(found.lines)} curves of {found.strokes} strokes, model {found.model}",
+        f"{name}: {counted(len(found.lines), 'curve')} of "
+        f"{counted(found.strokes, found.piece)}, model {found.model}",
         f"assumed: {found.assumed}",
         _certificate(found),
     ]
@@ -126,7 +160,7 @@ def _certificate(found: "Drawing") -> str:
     )
 
 
-def as_json_text(found: "Drawing", png: Path, svg: Path | None) -> str:
+def as_json_text(found: "Drawing", png: Path, svg: Path | None, name: str) -> str:
     """Return one JSON object."""
     import json
 
@@ -150,6 +184,7 @@ def as_json_text(found: "Drawing", png: Path, svg: Path | None) -> str:
         answer = {"same": found.same.same, "margin": margin if np.isfinite(margin) else None}
     return json.dumps(
         {
+            "picture": name,
             "curves": curves,
             "markers": answer,
             "model": found.model,

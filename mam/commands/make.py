@@ -35,7 +35,8 @@ def _write(recipe: "Recipe", count: int, out: Path, workers: int, shard_rows: in
     from mam.data import StoreConfig, write_dataset
 
     start = time.perf_counter()
-    with ends_on_request(), progress_bar(f"making {recipe.kind}", count) as advance:
+    kept = "finished shards are kept, the same command goes on"
+    with ends_on_request(kept), progress_bar(f"making {recipe.kind}", count) as advance:
         write_dataset(recipe, count, out, StoreConfig(workers, shard_rows), advance)
     spent = time.perf_counter() - start
     typer.echo(f"{out}: {count} rows, {spent:.1f} s, {count / spent:.1f} rows/s")
@@ -49,7 +50,12 @@ def pathfinder(
     workers: WorkersOption = 1,
     shard_rows: ShardRowsOption = 1000,
 ) -> None:
-    """Dashed contours: are the two markers on the same one?"""
+    """Dashed contours: are the two markers on the same one?
+
+    \b
+    Example:
+      mam make pathfinder --level hard --count 100 --out hard.parquet
+    """
     from mam.data import recipe
 
     _write(recipe("pathfinder", level, seed), count, out, workers, shard_rows)
@@ -67,7 +73,12 @@ def cabc(
         typer.Option(help="A TrueType or OpenType file instead of the Hershey faces; repeatable."),
     ] = None,
 ) -> None:
-    """Two bent letters: are the two ring markers on the same one?"""
+    """Two bent letters: are the two ring markers on the same one?
+
+    \b
+    Example:
+      mam make cabc --level easy --count 100 --out letters.parquet
+    """
     from mam.data import recipe
     from mam.data.generate.letters import load_faces
 
@@ -106,7 +117,12 @@ def curves(
     breaks: Annotated[float | None, typer.Option(help="Missing stretches per curve.")] = None,
     noise: Annotated[float | None, typer.Option(help="Probability of a flipped pixel.")] = None,
 ) -> None:
-    """Smooth curves that cross: which pixels belong together?"""
+    """Smooth curves that cross: which pixels belong together?
+
+    \b
+    Example:
+      mam make curves --number 3 --width 4-8 --count 100 --out curves.parquet
+    """
     from mam.data import recipe
 
     made = recipe("curves", level, seed)
@@ -133,7 +149,12 @@ def objects(
     shard_rows: ShardRowsOption = 1000,
     number: Annotated[int | None, typer.Option(help="Different objects.", min=1)] = None,
 ) -> None:
-    """Textured objects in clutter: where is each of them?"""
+    """Textured objects in clutter: where is each of them?
+
+    \b
+    Example:
+      mam make objects --level easy --count 20 --out objects.parquet
+    """
     from mam.data import recipe
 
     made = recipe("objects", level, seed)

@@ -8,6 +8,7 @@ import typer
 DataArgument = Annotated[str, typer.Argument(help="A data set: a parquet file or a folder.")]
 LimitOption = Annotated[int | None, typer.Option(help="Only so many rows, from the first.", min=1)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+JsonLinesOption = Annotated[bool, typer.Option("--json", help="One JSON object a picture.")]
 BoundOption = Annotated[bool, typer.Option("--bound", help="Bound what is not proved optimal.")]
 
 

@@ -18,8 +18,10 @@ def _silent(amount: int | float, title: str | None = None) -> None:
 
 
 @contextmanager
-def progress_bar(title: str, total: int | None, unit: str = "rows") -> Iterator[AdvanceBar]:
-    """A bar with rate and time left on standard error; nothing when that is no terminal.
+def progress_bar(
+    title: str, total: int | None, unit: str = "rows", quiet: bool = False
+) -> Iterator[AdvanceBar]:
+    """A bar with rate and time left on standard error; nothing when ``quiet`` or no terminal.
 
     Without a total it only counts.
     """
@@ -28,7 +30,7 @@ def progress_bar(title: str, total: int | None, unit: str = "rows") -> Iterator[
     from rich.progress import TimeRemainingColumn as TimeLeft
 
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if quiet or not console.is_terminal:
         yield _silent
         return
     rate = TextColumn("{task.fields[rate]}")

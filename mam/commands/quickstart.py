@@ -30,7 +30,12 @@ def quickstart(
     ),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Group a bundled hard image: the answer, its margin, a picture."""
+    """Group a bundled hard image: the answer, its margin, a picture.
+
+    \b
+    Example:
+      mam quickstart --out hard.png
+    """
     found = group_bundled(out)
     typer.echo(found.as_json() if as_json else found.as_text())
 
@@ -87,17 +92,15 @@ def group_bundled(out: Path) -> Quickstart:
     """Group the bundled image and draw it."""
     from mam.commands.group import write_pictures
     from mam.core.model_files import bundled_file
-    from mam.data.images import decode
-    from mam.data.outputs import check_outputs
+    from mam.data.images import read_picture
+    from mam.data.outputs import PNG, check_outputs
     from mam.data.read.markers import find_discs
     from mam.tasks.drawing import Drawing
     from mam.tasks.pathfinder import group_marked
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 
-    if out.suffix.lower() != ".png":
-        raise ValueError(f"the picture {out} should end in .png")
-    check_outputs([out], [bundled_file(_IMAGE)])
-    image = decode(bundled_file(_IMAGE), _IMAGE)
+    check_outputs({PNG: [out]}, [bundled_file(_IMAGE)])
+    image = read_picture(bundled_file(_IMAGE), _IMAGE)
     markers = find_discs(image, _IMAGE)
     grouper = ContourGrouper.load("contours")
     [found] = group_marked([image], [markers], grouper)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from mam.commands.ending import ends_on_request
 from mam.commands.progress import share_bar
 
 
@@ -55,6 +56,10 @@ def reproduce(
     """Do an experiment of the paper again: a page with its tables and figures, ours beside them.
 
     What is finished is kept in the folder; the same command goes on where it was interrupted.
+
+    \b
+    Example:
+      mam reproduce pathfinder --scale smoke --out pathfinder/
     """
     import json
 
@@ -63,7 +68,8 @@ def reproduce(
 
     changes = {name: n for name, n in (("test", test), ("runs", runs)) if n is not None}
     study = prepare(experiment.value, scale.value, out, data, changes)
-    with share_bar(experiment.value) as tell:
+    kept = f"finished steps are kept in {out}, the same command goes on"
+    with ends_on_request(kept), share_bar(experiment.value) as tell:
         path = do(
             study,
             lambda title, share: tell(f"{experiment.value}: {title}", share),

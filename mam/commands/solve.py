@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mam.commands.solve_sums import sum_uai
+
 if TYPE_CHECKING:
     from mam.models.uai import UaiAnswer
 
@@ -17,6 +19,14 @@ INFEASIBLE = 3  # exit code: no possible assignment was found; 2 is a mistake in
 # Without --bound the dual descent still runs for its decodings, which often beat those of
 # max-product on attractive models, but it need not come to rest.
 _STEPS_WITHOUT_BOUND = 50
+
+
+class SolveTask(StrEnum):
+    """What is asked of a model."""
+
+    MAP = "MAP"
+    MAR = "MAR"
+    PR = "PR"
 
 
 class SolveMethod(StrEnum):
@@ -40,12 +50,40 @@ def solve(
         SolveMethod, typer.Option(help="auto is exact wherever that is cheap.")
     ] = SolveMethod.auto,
     bound: Annotated[bool, typer.Option("--bound", help="Bound the optimum from above.")] = False,
+    task: Annotated[
+        SolveTask,
+        typer.Option(help="MAP: best assignment; MAR: probabilities of states; PR: log10 Z."),
+    ] = SolveTask.MAP,
+    out: Annotated[
+        Path | None, typer.Option(help="The result, in the format of the UAI competition.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Time that MAP may take, about.", min=0.1)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     restarts: Annotated[int, typer.Option(min=1, help="Runs; the best answer wins.")] = 8,
     seed: Annotated[int, typer.Option(min=0, help="Of the initial messages.")] = 0,
     iterations: Annotated[int, typer.Option(min=1, help="Of max-product, at most.")] = 200,
 ) -> None:
-    """Find the best assignment of a UAI model. Exit code 3: no possible assignment was found."""
+    """Find the best assignment of a UAI model. Exit code 3: no possible assignment was found.
+
+    \b
+    Example:
+      mam solve model.uai --evidence model.uai.evid --bound
+      mam solve model.uai --task MAR --out model.uai.MAR
+    """
+    from mam.core.whole import write_whole
+    from mam.data.outputs import check_outputs
+
+    check_outputs({"": [out]}, [file, evidence])
+    if unused := unused_evidence(file, evidence):
+        typer.echo(f"mam: not used: {unused}; add --evidence {unused} to use it", err=True)
+    if task is not SolveTask.MAP:
+        answer = sum_uai(file, evidence, task.value)
+        if out is not None:
+            write_whole(out, answer.result().encode())
+        typer.echo(answer.as_json() if as_json else answer.as_text())
+        return
     answer = solve_uai(
         file,
         evidence,
@@ -54,9 +92,10 @@ def solve(
         restarts=restarts,
         seed=seed,
         iterations=iterations,
+        seconds=seconds,
     )
-    if unused := unused_evidence(file, evidence):
-        typer.echo(f"mam: not used: {unused}; add --evidence {unused} to use it", err=True)
+    if out is not None and answer.found.solution.feasible:
+        write_whole(out, answer.result().encode())
     typer.echo(answer.as_json() if as_json else answer.as_text())
     raise typer.Exit(answer.exit_code)
 
@@ -91,6 +130,12 @@ class SolveReport:
             allow_nan=False,
         )
 
+    def result(self) -> str:
+        """Return the file of the competition."""
+        from mam.models.uai.results import map_result
+
+        return map_result(self.found.assignment)
+
     def as_text(self) -> str:
         """Return a summary to read."""
         solution = self.found.solution
@@ -116,6 +161,7 @@ def solve_uai(
     restarts: int = 8,
     seed: int = 0,
     iterations: int = 200,
+    seconds: float | int | None = None,
 ) -> SolveReport:
     """Read a model and its evidence and solve it, exactly where that is cheap."""
     from mam.infer import Options
@@ -131,6 +177,9 @@ def solve_uai(
     )
     if not bound:
         options = replace(options, bound_steps=_STEPS_WITHOUT_BOUND, tighten=0)
+    if seconds is not None:
+        # toulbar2 has a tenth for itself, and the rest at the same time as the messages.
+        options = replace(options, seconds=seconds, message_seconds=0.9 * seconds)
     model = read_uai(path)
     observed = {} if evidence is None else read_uai_evidence(evidence, model)
     found = model.solve(observed, options)

@@ -7,7 +7,8 @@ from mam.data.generate.make import LEVELS, Recipe, make_row, recipe
 from mam.data.generate.objects import ObjectsConfig, make_objects
 from mam.data.generate.pathfinder import PathfinderConfig, make_pathfinder
 from mam.data.generate.write import StoreConfig, write_dataset
-from mam.data.images import decode, encode_png, grey
+from mam.data.images import encode_png, read_picture
+from mam.data.pixels import grey
 from mam.data.read.markers import find_discs, find_rings
 from mam.data.read.published import PublishedPathfinderRow
 from mam.data.read.readers import AnyRow, batches_of, layout_of, rows_of, select_rows
@@ -43,7 +44,6 @@ __all__ = [
     "Stroke",
     "batches_of",
     "count_rows",
-    "decode",
     "encode_png",
     "find_discs",
     "find_rings",
@@ -55,6 +55,7 @@ __all__ = [
     "make_objects",
     "make_pathfinder",
     "make_row",
+    "read_picture",
     "recipe",
     "rows_of",
     "schema_of",

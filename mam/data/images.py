@@ -1,25 +1,37 @@
-"""Images in and out, safely: a size is checked before a single pixel is decoded."""
+"""Pictures in and out, safely: a size is checked before a single pixel is decoded."""
 
+import contextlib
 import io
 import struct
+import sys
 import warnings
 import zlib
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Shaped, UInt8
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from mam.data.pixels import as_pixels
+
+PictureSource = str | Path | bytes | Image.Image | np.ndarray
 
 # 64 megapixels: four times a good camera's picture, and 200 MB as RGB.
 MAX_PIXELS = 1 << 26
-FORMATS = ("PNG", "JPEG", "TIFF")
+FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "PPM")
+SUFFIXES = frozenset(
+    {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pgm", ".ppm", ".npy"}
+)
+STANDARD_INPUT = "-"
+_PAGED = ("TIFF", "GIF", "WEBP", "PNG")  # a second picture in a JPEG is a small or a deep one
 _PNG = b"\x89PNG\r\n\x1a\n"
+_NPY = b"\x93NUMPY"
 
 
 def encode_png(picture: UInt8[np.ndarray, "rows cols *channels"]) -> bytes:
     """PNG bytes of a grey or colour picture; the same picture always gives the same bytes.
 
-    >>> decode(encode_png(np.eye(3, dtype=np.uint8)), "eye").tolist()
+    >>> read_picture(encode_png(np.eye(3, dtype=np.uint8))).tolist()
     [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     """
     out = io.BytesIO()
@@ -28,41 +40,103 @@ def encode_png(picture: UInt8[np.ndarray, "rows cols *channels"]) -> bytes:
     return out.getvalue()
 
 
-def decode(
-    source: bytes | Path, name: str, max_pixels: int = MAX_PIXELS
+def read_picture(
+    source: PictureSource,
+    name: str | None = None,
+    page: int | None = None,
+    max_pixels: int = MAX_PIXELS,
 ) -> Shaped[np.ndarray, "..."]:
-    """The pixels of a PNG, JPEG or TIFF: uint8 or uint16, (rows, cols) or (rows, cols, 3 or 4).
+    """The pixels of any picture: uint8 or uint16, (rows, cols) or (rows, cols, 3 or 4).
 
-    Black-and-white pictures come as 0 and 255. `name` says in errors what was being read.
+    The source is a path (`-`: standard input), the bytes of a file (PNG, JPEG, TIFF, WebP, BMP,
+    GIF, PGM or PPM, numpy's .npy), a picture of Pillow, or an array, see `as_pixels`. Black and
+    white are 0 and 255; a picture stands upright, as its EXIF data say. Of several pages `page`,
+    counted from 1, must say which. `name` is what errors call it.
 
-    >>> decode(b"not an image", "row 7, column 'image'")
+    >>> read_picture(b"no picture", "row 7, column 'image'")
     Traceback (most recent call last):
     ...
-    ValueError: row 7, column 'image': not a PNG, JPEG or TIFF image
+    ValueError: row 7, column 'image': not a picture (PNG, JPEG, TIFF, WebP, BMP, GIF, PNM or .npy)
     """
-    try:
-        data = source if isinstance(source, bytes) else source.read_bytes()
-    except OSError as error:
-        raise type(error)(f"{name}: {error.strerror}") from None
+    if isinstance(source, np.ndarray):
+        return as_pixels(source, name or "the picture")
+    if isinstance(source, Image.Image):
+        name = name or "the picture"
+        _refuse_size(source.size, name, max_pixels)
+        return _pixels(_upright(source), name)
+    if not isinstance(source, bytes | str | Path):
+        kind = type(source).__name__
+        raise TypeError(f"a picture is a path, bytes, an array or a picture of Pillow, not {kind}")
+    data, name = _content(source, name)
     if not data:
         raise ValueError(f"{name}: the image is empty (0 bytes)")
     try:
+        if data.startswith(_NPY):
+            return _array(data, name, max_pixels)
         _check_chunks(data)
         with warnings.catch_warnings():
             # Pillow warns about huge sizes, where our own limit below counts, and about damaged
-            # metadata, which we do not read.
+            # metadata, of which we read the orientation alone.
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(data), formats=FORMATS) as picture:
                 _refuse_size(picture.size, name, max_pixels)
-                return _pixels(picture, name)
+                _turn_to(picture, page, name)
+                return _pixels(_upright(picture), name)
     except Image.DecompressionBombError as error:
         raise ValueError(f"{name}: refused, {error}; at most {max_pixels:,} pixels") from None
     except UnidentifiedImageError:
-        raise ValueError(f"{name}: not a PNG, JPEG or TIFF image") from None
+        raise ValueError(
+            f"{name}: not a picture (PNG, JPEG, TIFF, WebP, BMP, GIF, PNM or .npy)"
+        ) from None
     except _Refused as error:
         raise ValueError(str(error)) from None
     except Exception as error:  # a decoder may stumble over damaged bytes in any way
         raise ValueError(f"{name}: the image is corrupt or truncated ({error})") from None
+
+
+def _content(source: bytes | str | Path, name: str | None) -> tuple[bytes, str]:
+    """The bytes of a source, and what it is called."""
+    if isinstance(source, bytes):
+        return source, name or "the picture"
+    if str(source) == STANDARD_INPUT:
+        return sys.stdin.buffer.read(), name or "standard input"
+    name = name or str(source)
+    try:
+        return Path(source).read_bytes(), name
+    except OSError as error:
+        raise type(error)(f"{name}: {error.strerror}") from None
+
+
+def _array(data: bytes, name: str, max_pixels: int) -> Shaped[np.ndarray, "..."]:
+    file = io.BytesIO(data)
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else None
+    shape, _, _ = (read or np.lib.format.read_array_header_2_0)(file)
+    if len(shape) > 1:
+        _refuse_size((shape[1], shape[0]), name, max_pixels)
+    file.seek(0)
+    try:
+        return as_pixels(np.load(file, allow_pickle=False), name)
+    except ValueError as error:
+        raise _Refused(str(error) if name in str(error) else f"{name}: {error}") from None
+
+
+def _turn_to(picture: Image.Image, page: int | None, name: str) -> None:
+    pages = getattr(picture, "n_frames", 1) if picture.format in _PAGED else 1
+    if page is None and pages > 1:
+        raise _Refused(f"{name}: holds {pages} pages; say which by page (--page), from 1 on")
+    if page is not None and not 1 <= page <= pages:
+        raise _Refused(f"{name}: has no page {page}, but {pages}")
+    if pages > 1 and page is not None:
+        picture.seek(page - 1)
+
+
+def _upright(picture: Image.Image) -> Image.Image:
+    """The picture turned as its EXIF data say; damaged ones say nothing."""
+    with contextlib.suppress(Exception):
+        turned = ImageOps.exif_transpose(picture)
+        return picture if turned is None else turned
+    return picture
 
 
 def _check_chunks(data: bytes) -> None:
@@ -106,27 +180,12 @@ def _pixels(picture: Image.Image, name: str) -> Shaped[np.ndarray, "..."]:
             raise _Refused(f"{name}: 32-bit pixels; save it with 8 or 16 bits")
         return values.astype(np.uint16)
     if picture.mode == "F":
-        raise _Refused(f"{name}: floating-point pixels; save it with 8 or 16 bits")
+        raise _Refused(
+            f"{name}: floating-point pixels; save it with 8 or 16 bits, or as .npy between 0 and 1"
+        )
     if picture.mode in ("L", "RGB", "RGBA"):
         return np.array(picture)
     if picture.mode == "1":
         return np.array(picture.convert("L"))
     clear = picture.mode in ("LA", "La", "PA") or "transparency" in picture.info
     return np.array(picture.convert("RGBA" if clear else "RGB"))
-
-
-def grey(pixels: Shaped[np.ndarray, "rows cols *channels"]) -> UInt8[np.ndarray, "rows cols"]:
-    """Any decoded image as 8-bit grey: 16 bits are scaled, colours weighted, alpha over black.
-
-    >>> grey(np.array([[65535, 257]], np.uint16)).tolist()
-    [[255, 1]]
-    """
-    if pixels.ndim == 2 and pixels.dtype == np.uint8:
-        return pixels
-    wide = pixels.dtype == np.uint16
-    values = pixels.astype(np.float32) / (257.0 if wide else 1.0)
-    if values.ndim == 3:
-        alpha = values[..., 3] / 255.0 if values.shape[2] == 4 else np.float32(1.0)
-        # ITU-R 601 luma, as Pillow's own conversion.
-        values = values[..., :3] @ np.array([0.299, 0.587, 0.114], np.float32) * alpha
-    return np.rint(values).astype(np.uint8)

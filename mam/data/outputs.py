@@ -2,39 +2,61 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from mam.core.whole import check_writable
 
+Identity = tuple[int, int] | str
 
-def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[str | Path | None] = ()) -> None:
+# Endings that say what is in a file; others, and none, say nothing.
+PNG, SVG, MODEL = ".png", ".svg", ".safetensors"
+ENDINGS = frozenset(
+    {PNG, SVG, MODEL, ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pdf", ".npy"}
+    | {".html", ".json", ".csv", ".parquet", ".uai", ".txt"}
+)
+
+
+def check_outputs(
+    outputs: Mapping[str, Iterable[Path | None]], inputs: Iterable[str | Path | None] = ()
+) -> None:
     """Refuse, before any work, outputs that are an input, or each other, or cannot be written.
 
+    They come by the ending of what will be in them, and an ending that says otherwise is refused.
     Files count, not names: a link to an input is that input. Of an input that is a folder no file
     that is there may be overwritten. What is None, or an input elsewhere than on this machine, is
     passed over.
 
-    >>> check_outputs([Path("a.png"), Path("./a.png")])
+    >>> check_outputs({".png": [Path("a.png"), Path("./a.png")]})
     Traceback (most recent call last):
     ...
     ValueError: a.png: two outputs of one command cannot be the same file
+    >>> check_outputs({".svg": [Path("a.png")]})
+    Traceback (most recent call last):
+    ...
+    ValueError: a.png: would hold SVG; let its name end in .svg
     """
-    wanted = [path for path in outputs if path is not None]
+    wanted = [(path, end) for end, paths in outputs.items() for path in paths if path is not None]
     given = [path for source in inputs if (path := _local(source)) is not None]
-    for number, path in enumerate(wanted):
-        for source in given:
-            if _holds(source, path):
-                raise ValueError(
-                    f"{path}: is an input ({source}) and would be overwritten; "
-                    "choose another output"
-                )
-        if any(_same(path, other) for other in wanted[:number]):
+    files = {_identity(source): source for source in given if not source.is_dir()}
+    folders = [source for source in given if source.is_dir()]
+    taken: set[Identity] = set()
+    for path, _ in wanted:
+        identity = _identity(path)
+        if (source := _overwritten(path, files.get(identity), folders)) is not None:
+            raise ValueError(
+                f"{path}: is an input ({source}) and would be overwritten; choose another output"
+            )
+        if identity in taken:
             raise ValueError(f"{path}: two outputs of one command cannot be the same file")
-    for path in wanted:
+        taken.add(identity)
+    for path, ending in wanted:
         check_writable(path)
+        if path.suffix.lower() in ENDINGS - {ending}:
+            held = ending.removeprefix(".").upper()
+            raise ValueError(f"{path}: would hold {held}; let its name end in {ending}")
 
 
 def _local(source: str | Path | None) -> Path | None:
@@ -45,19 +67,24 @@ def _local(source: str | Path | None) -> Path | None:
     return None if source is None else Path(source)
 
 
-def _same(one: Path, other: Path) -> bool:
+def _identity(path: Path) -> Identity:
+    """What tells files apart: number and device, or the real name of one still to be written."""
     try:
-        return os.path.samefile(one, other)
-    except OSError:  # at least one is still to be written
-        return os.path.realpath(one) == os.path.realpath(other)
+        found = path.stat()
+    except OSError:
+        return os.path.realpath(path)
+    return found.st_ino, found.st_dev
+
+
+def _overwritten(path: Path, same: Path | None, folders: Iterable[Path]) -> Path | None:
+    """The input that an output is, or is in, if its file is there."""
+    if not path.is_file():
+        return None
+    return same or next((folder for folder in folders if _holds(folder, path)), None)
 
 
 def _holds(source: Path, path: Path) -> bool:
-    """Whether a file that is there is the source, or in the folder that the source is."""
-    if not path.is_file():
-        return False
-    if not source.is_dir():
-        return source.exists() and os.path.samefile(source, path)
+    """Whether a file that is there is in a folder."""
     known, real = path.stat(), Path(os.path.realpath(path))
     return any(
         real.is_relative_to(os.path.realpath(entry.path))

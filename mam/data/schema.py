@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from jaxtyping import Bool, Float, Int, Shaped, UInt8
 
-from mam.data.images import decode, encode_png
+from mam.data.images import encode_png, read_picture
 
 
 class Stroke(NamedTuple):
@@ -256,7 +256,7 @@ def _agree(row_type: type, values: Mapping[str, Any], where: str) -> None:
 def _picture(row_type: type, name: str, cell: Mapping[str, Any], spot: str) -> Any:
     if not cell.get("bytes"):
         raise ValueError(f"{spot}: the image has no bytes")
-    pixels = decode(cell["bytes"], spot)
+    pixels = read_picture(cell["bytes"], spot)
     if row_type is ObjectRow and name == "image":
         if pixels.ndim != 3:
             pixels = np.repeat(pixels[..., None], 3, axis=2)

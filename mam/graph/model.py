@@ -5,9 +5,11 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 
 import numpy as np
 
+from mam.core.words import counted
 from mam.factors import Factors
 from mam.graph.sizes import checked_shape
 
@@ -63,6 +65,21 @@ class FactorGraph:
 
     variables: tuple[VariableGroup, ...]
     factors: tuple[tuple[str, Factors], ...]
+
+    def __repr__(self) -> str:
+        size = f"{counted(len(self.states), 'variable')}, {counted(self._factor_count, 'factor')}"
+        return f"<FactorGraph: {size}: {', '.join(name for name, _ in self.factors)}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a table of the groups of variables and of factors."""
+        rows = [(g.name, "variables", g.size, f"{g.states} states") for g in self.variables]
+        rows += [(n, "factors", len(some), type(some).__name__) for n, some in self.factors]
+        cells = ["".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows]
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+
+    @property
+    def _factor_count(self) -> int:
+        return sum(len(some) for _, some in self.factors)
 
     @cached_property
     def states(self) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 
 import numpy as np
 
@@ -28,6 +29,17 @@ class Solution:
     violated: tuple[str, ...]  # hard factors by name and number, and "evidence of" a variable
     ways: Mapping[str, int] = field(default_factory=dict)  # how many components were solved how
     open: np.ndarray | None = None  # variables whose component is not proved; None: see ``proof``
+
+    def __repr__(self) -> str:
+        return f"<Solution: {self.explain()}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how good it is, and the states of each group, some of many."""
+        rows = [
+            f"<tr><td>{escape(name)}</td><td>{escape(_some(states))}</td></tr>"
+            for name, states in self.assignment.items()
+        ]
+        return f"<p>{escape(self.explain())}</p><table>{''.join(rows)}</table>"
 
     @property
     def assignment(self) -> Mapping[str, np.ndarray]:
@@ -114,6 +126,10 @@ class Solution:
         several = f"{count} component{'s' if count != 1 else ''}: {ways}"
         by_messages = any("max-product" in way for way in self.ways)
         return f"{several}; {messages}" if by_messages else several
+
+
+def _some(states: np.ndarray) -> str:
+    return np.array2string(states, threshold=40, edgeitems=8)
 
 
 def lifted(bound: float, score: float) -> float:

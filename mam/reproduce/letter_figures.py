@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from mam.data import CabcRow
+from mam.data.pixels import black_and_white, rgb
 from mam.data.raster import disc
 from mam.reproduce.answers import ShownRow
 from mam.show.elastic import draw_matches, graph_svg
 from mam.show.page import figure, figures, paragraph, picture
 from mam.show.parts import part_sheet
-from mam.show.sheet import as_rgb
 from mam.tasks import cabc as task
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_learning import PART_RADIUS, learn_bank
@@ -53,7 +53,7 @@ def draw_graphs(rows: Sequence[CabcRow]) -> str:
     for row in rows:
         mask = letter_masks(row)[0]
         inside = np.ix_(mask.any(1), mask.any(0))
-        letter = as_rgb(mask[inside].astype(np.uint8) * 255)
+        letter = rgb(black_and_white(mask[inside]))
         name = _names([int(row.categories[0])])
         bank = learn_bank([mask])
         drawn.append(figure(picture(letter, name, crisp=True), f"A letter {name}."))

@@ -45,7 +45,7 @@ def prepare(
     study = experiment.prepared(StepFolder(folder), size, words, data)
     folder.mkdir(parents=True, exist_ok=True)
     given = [] if data is None else data.glob("*.parquet")
-    check_outputs([_page_of(folder), folder / "step.json"], given)
+    check_outputs({".html": [_page_of(folder)], ".json": [folder / "step.json"]}, given)
     return study
 
 

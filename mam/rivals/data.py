@@ -15,7 +15,8 @@ import numpy as np
 from jaxtyping import Float32, Int, UInt8
 
 from mam.core.resize import resized
-from mam.data.images import decode, grey
+from mam.data.images import read_picture
+from mam.data.pixels import grey
 from mam.data.read.labelled import LabelledPictures
 
 
@@ -28,7 +29,7 @@ class Batch(NamedTuple):
 
 def reduced(png: bytes, side: int, name: str) -> UInt8[np.ndarray, "side side"]:
     """A picture at the side that a rival takes, markers in it."""
-    pixels = grey(decode(png, name))
+    pixels = grey(read_picture(png, name))
     if pixels.shape[0] != pixels.shape[1]:
         raise ValueError(f"{name}: {pixels.shape[0]} x {pixels.shape[1]} px; it must be square")
     return resized(pixels, (side, side))

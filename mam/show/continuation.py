@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from mam.core.svg import PALETTE
 from mam.data.images import encode_png
-from mam.show.sheet import PALETTE, Picture, contact_sheet
+from mam.show.sheet import Picture, contact_sheet
 from mam.vision.curves.strokes.continuation import SmoothContinuation
 from mam.vision.curves.strokes.poses import Poses, find_poses
 from mam.vision.curves.strokes.stroke_pairs import find_pairs

@@ -1,16 +1,14 @@
-"""Pictures of a grouping: each curve in its own colour and order, as an overlay and as SVG."""
+"""Pictures of a grouping: each curve in its own colour and order, over the picture."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
-from xml.sax.saxutils import escape
 
 import numpy as np
-from jaxtyping import Float, Shaped, UInt8
+from jaxtyping import Shaped, UInt8
 from PIL import Image, ImageDraw, ImageFont
 
-from mam.show.sheet import PALETTE, as_rgb
-
-Line = Float[np.ndarray, "_ 2"]
+from mam.core.svg import PALETTE, Line
+from mam.data.pixels import rgb
 
 _SIDE = 900  # px of the longer side of an overlay; a larger picture keeps its size
 _DIM = 2  # the picture under the curves is this many times darker
@@ -38,7 +36,7 @@ def overlay(
     >>> overlay(np.zeros((30, 30), np.uint8), [np.array([[5.0, 5], [20, 20], [20, 28]])]).shape
     (900, 900, 3)
     """
-    dim = as_rgb(picture) // _DIM
+    dim = rgb(picture) // _DIM
     scale = max(1, round(_SIDE / max(dim.shape[:2])))
     large = np.repeat(np.repeat(dim, scale, 0), scale, 1)
     canvas = Image.fromarray(large)
@@ -73,39 +71,3 @@ def _caption(pen: ImageDraw.ImageDraw, tag: Tag, scale: int, thick: int, font: _
         x, y, r = (col + 0.5) * scale, (row + 0.5) * scale, 6 * thick
         pen.ellipse([x - r, y - r, x + r, y + r], outline=_MARKER, width=thick)
     pen.text((2 * thick, 2 * thick), tag.text, fill=_MARKER, font=font)
-
-
-def as_svg(shape: tuple[int, int], lines: Sequence[Line], title: str) -> str:
-    """Return an SVG with one polyline a curve, in pixels of the picture.
-
-    >>> print(as_svg((9, 9), [np.array([[0.0, 1.0], [2.0, 3.0]])], "one"))
-    <svg xmlns="http://www.w3.org/2000/svg" viewBox="-0.5 -0.5 9 9">
-    <title>one</title>
-    <g fill="none" stroke-linecap="round" stroke-linejoin="round">
-    <polyline id="curve-1" stroke="#e69f00" points="1.00,0.00 3.00,2.00"/>
-    </g>
-    </svg>
-    """
-    rows, cols = shape
-    curves = [
-        f'<polyline id="curve-{number + 1}" stroke="{_hex(number)}" points="{_points(line)}"/>'
-        for number, line in enumerate(lines)
-    ]
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-0.5 -0.5 {cols} {rows}">',
-            f"<title>{escape(title)}</title>",
-            '<g fill="none" stroke-linecap="round" stroke-linejoin="round">',
-            *curves,
-            "</g>",
-            "</svg>",
-        ]
-    )
-
-
-def _hex(number: int) -> str:
-    return "#" + bytes(PALETTE[number % len(PALETTE)]).hex()
-
-
-def _points(line: Line) -> str:
-    return " ".join(f"{col:.2f},{row:.2f}" for row, col in line)

@@ -1,13 +1,16 @@
 """Pictures of edges, and of objects found in a photograph."""
 
 import colorsys
+import io
 from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float, Int, Shaped, UInt8
 from PIL import Image, ImageDraw
 
-from mam.show.sheet import PALETTE, Picture, as_rgb
+from mam.core.svg import PALETTE
+from mam.data.pixels import rgb
+from mam.show.sheet import Picture, colour_labels
 from mam.vision.elastic.photographs.detector import Detection
 from mam.vision.images.photo_edges import TYPES
 
@@ -33,7 +36,7 @@ def draw_detections(
     image: Shaped[np.ndarray, "rows cols *channels"], found: Sequence[Detection]
 ) -> Picture:
     """The picture with mask, parts and name of every object that is there, each in its colour."""
-    canvas = as_rgb(image).astype(np.float32)
+    canvas = rgb(image).astype(np.float32)
     shown = [one for one in found if one.there]
     for number, one in enumerate(shown):
         colour = PALETTE[number % len(PALETTE)].astype(np.float32)
@@ -50,6 +53,15 @@ def draw_detections(
         pen.rectangle(pen.textbbox(spot, label), fill=(0, 0, 0))
         pen.text(spot, label, fill=colour)
     return np.asarray(picture)
+
+
+def encode_labels(labels: UInt8[np.ndarray, "rows cols"]) -> bytes:
+    """PNG bytes of numbers, as indices of a palette: numbers to programs, colours to the eye."""
+    picture, out = Image.fromarray(labels), io.BytesIO()
+    colours = colour_labels(np.arange(256, dtype=np.uint8)[None])
+    picture.putpalette(colours.tobytes())
+    picture.save(out, "PNG")
+    return out.getvalue()
 
 
 def label_map(found: Sequence[Detection], shape: tuple[int, int]) -> UInt8[np.ndarray, "rows cols"]:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
+from mam.core.svg import PALETTE
 from mam.data.images import encode_png
-from mam.show.sheet import PALETTE, Picture
+from mam.show.sheet import Picture
 
 # Series of a chart on a light page: the palette's colours, darkened where they would fade on white.
 _LIGHT = ["#b87400", "#2f8fc9", "#007a59", "#b4a800", "#005a8c", "#b84f00", "#a8588a", "#777777"]

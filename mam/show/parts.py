@@ -3,7 +3,8 @@
 import numpy as np
 from jaxtyping import Bool, Int
 
-from mam.show.sheet import Picture, as_rgb, contact_sheet
+from mam.data.pixels import rgb
+from mam.show.sheet import Picture, contact_sheet
 from mam.vision.parts.masks import Parts
 
 _SCALE = 10  # px a pixel of a mask
@@ -18,7 +19,7 @@ def part_sheet(parts: Parts, usage: Int[np.ndarray, " types"] | None = None) -> 
     (53, 74, 3)
     """
     entries = [
-        (str(kind) if usage is None else f"{kind}: {usage[kind]}x", [as_rgb(_enlarged(mask))])
+        (str(kind) if usage is None else f"{kind}: {usage[kind]}x", [rgb(_enlarged(mask))])
         for kind, mask in enumerate(parts.masks)
     ]
     return contact_sheet(entries, columns=_COLUMNS)

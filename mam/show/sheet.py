@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool, Shaped, UInt8
+from jaxtyping import Bool, UInt8
 from PIL import Image, ImageDraw
 
-from mam.data.images import grey
+from mam.core.svg import PALETTE
+from mam.data.pixels import black_and_white, rgb, shown
 from mam.data.read.published import PublishedPathfinderRow
 from mam.data.read.readers import AnyRow
 from mam.data.schema import CabcRow, CurvesRow, ObjectRow, PathfinderRow
@@ -15,20 +16,6 @@ Picture = UInt8[np.ndarray, "_ _ 3"]
 
 _CAPTION = 14  # px of a panel row's caption
 _GAP = 4  # px between panels
-# Colours that stay apart for most colour-blind eyes (Okabe and Ito), then greys.
-PALETTE = np.array(
-    [
-        [230, 159, 0],
-        [86, 180, 233],
-        [0, 158, 115],
-        [240, 228, 66],
-        [0, 114, 178],
-        [213, 94, 0],
-        [204, 121, 167],
-        [150, 150, 150],
-    ],
-    np.uint8,
-)
 
 
 def colour_labels(labels: UInt8[np.ndarray, "rows cols"]) -> Picture:
@@ -41,17 +28,6 @@ def colour_labels(labels: UInt8[np.ndarray, "rows cols"]) -> Picture:
     return colours[labels]
 
 
-def as_rgb(pixels: Shaped[np.ndarray, "rows cols *channels"]) -> Picture:
-    """Any picture as 8-bit RGB.
-
-    >>> as_rgb(np.array([[7]], np.uint8)).tolist()
-    [[[7, 7, 7]]]
-    """
-    if pixels.ndim == 3 and pixels.dtype == np.uint8:
-        return pixels[..., :3]
-    return np.repeat(grey(pixels)[..., None], 3, axis=2)
-
-
 def tint(picture: Picture, mask: Bool[np.ndarray, "rows cols"]) -> Picture:
     """The picture with everything outside the mask darkened."""
     return np.where(mask[..., None], picture, picture // 4).astype(np.uint8)
@@ -61,17 +37,17 @@ def row_panels(row: AnyRow) -> tuple[str, list[Picture]]:
     """A caption and the pictures that show one row."""
     if isinstance(row, PathfinderRow):
         caption = f"label {row.label}  markers {row.markers.tolist()}"
-        return caption, [as_rgb(row.image), colour_labels(row.contours)]
+        return caption, [rgb(row.image), colour_labels(row.contours)]
     if isinstance(row, CabcRow):
         names = "".join(chr(ord("A") + int(c)) for c in row.categories)
-        return f"label {row.label}  {names}", [as_rgb(row.image), colour_labels(row.letters)]
+        return f"label {row.label}  {names}", [rgb(row.image), colour_labels(row.letters)]
     if isinstance(row, CurvesRow):
-        mask = as_rgb(row.mask.astype(np.uint8) * 255)
+        mask = rgb(black_and_white(row.mask))
         return f"{int(row.labels.max())} curves", [mask, colour_labels(row.labels)]
     if isinstance(row, ObjectRow):
-        image = as_rgb(row.image)
+        image = rgb(row.image)
         return f"{row.scene} frame {row.frame} {row.name}", [image, tint(image, row.mask)]
-    image = as_rgb(row.image)
+    image = rgb(shown(row.image) if row.image.ndim == 2 else row.image)
     if isinstance(row, PublishedPathfinderRow):
         return f"{row.name} label {row.label}  markers {row.markers.tolist()}", [image]
     return row.name, [image] if row.mask is None else [image, tint(image, row.mask)]

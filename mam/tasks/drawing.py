@@ -11,6 +11,8 @@ from jaxtyping import Float, UInt8
 
 from mam.core.model_files import find_model, model_kind
 from mam.core.resize import scaled
+from mam.data.images import PictureSource, read_picture
+from mam.data.pixels import grey, shown
 from mam.vision.curves.answer import Grouped, Same
 from mam.vision.curves.strands.curve_grouper import CurveGrouper
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
@@ -36,10 +38,11 @@ class Drawing:
     proof: str | None
     markers: Sequence[Sequence[float | int]] = ()
     same: Same | None = None  # whether both markers are on one curve
+    piece: str = "stroke"  # what its model groups: strokes or strands
 
 
 def group_drawing(
-    picture: UInt8[np.ndarray, "rows cols"],
+    picture: PictureSource,
     *,
     model: str = "auto",
     markers: Sequence[Sequence[float | int]] | None = None,
@@ -47,11 +50,17 @@ def group_drawing(
     polarity: str = "auto",
     bound: bool = False,
     name: str = "the picture",
+    page: int | None = None,
 ) -> Drawing:
-    """Find the ink, choose a model by its look where none is given, and group it."""
+    """Find the ink, choose a model by its look where none is given, and group it.
+
+    The picture is a path, an array, or whatever else `read_picture` reads.
+    """
+    pixels = read_picture(picture, name, page)
+    pixels = shown(pixels) if pixels.ndim == 2 else grey(pixels)
     for number, marker in enumerate(markers or (), 1):
-        _refuse_outside(marker, picture.shape, f"marker {number}")
-    ink = find_ink(picture, threshold, polarity, name)
+        _refuse_outside(marker, pixels.shape, f"marker {number}")
+    ink = find_ink(pixels, threshold, polarity, name)
     look = describe_strokes(ink.mask)
     if not look.count:
         raise ValueError(f"{name}: there is nothing but specks of one or two pixels in it")
@@ -61,8 +70,9 @@ def group_drawing(
     else:
         found = _curves(ink, chosen, bound, markers)
     order = sorted(found.lines, key=line_length, reverse=True)
-    words = ink.assumed + (f"; {'short strokes' if look.short else 'continuous lines'}")
-    return replace(found, picture=picture, lines=order, assumed=words, markers=markers or ())
+    seen = f"; {'short strokes' if look.short else 'continuous lines'}"
+    words = ink.assumed + (seen if model == "auto" else "")
+    return replace(found, picture=pixels, lines=order, assumed=words, markers=markers or ())
 
 
 def _contours(
@@ -94,7 +104,8 @@ def _curves(
     same = None
     if markers is not None:
         same = found.same(np.asarray(markers[0], float), np.asarray(markers[1], float))
-    return _drawing(ink, list(found.polylines), model, found, same)
+    drawing = _drawing(ink, list(found.polylines), model, found, same)
+    return replace(drawing, piece="strand")
 
 
 def _drawing(

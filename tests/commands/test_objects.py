@@ -49,10 +49,10 @@ def test_learn_find_evaluate(folder: Path, tmp_path: Path) -> None:
     assert (labels & truth).sum() > 0.7 * (labels | truth).sum()
     with Image.open(drawn) as shown:
         assert shown.size == (192, 160)
-    assert "mug: rows" in run("find", picture, "--model", model, "--graphs", 16).stdout
+    assert "mug, rows" in run("find", picture, "--model", model, "--graphs", 16).stdout
     blank = tmp_path / "blank.png"
     blank.write_bytes(encode_png(np.full((160, 192), 70, np.uint8)))
-    assert "mug: not there" in run("find", blank, "--model", model, "--graphs", 16).stdout
+    assert "mug is not there" in run("find", blank, "--model", model, "--graphs", 16).stdout
     report = json.loads(run("evaluate", "objects", folder, "--model", model, *few).stdout)
     assert report["n"] == 4 and report["median_iou"] > 0.7 and list(report["iou"]) == ["mug"]
     assert {"per_second", "errors", "skipped", "median_iou_hull", "there"} <= set(report)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from made_layouts import save
 from PIL import Image
 
-from mam.data import decode, encode_png, grey
+from mam.data import encode_png, grey, read_picture
 
 GREY = np.arange(12, dtype=np.uint8).reshape(3, 4) * 20
 
@@ -21,21 +21,21 @@ GREY = np.arange(12, dtype=np.uint8).reshape(3, 4) * 20
 def test_png_round_trip(rows: int, cols: int, channels: int, seed: int) -> None:
     shape = (rows, cols) if channels == 1 else (rows, cols, channels)
     pixels = np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
-    assert np.array_equal(decode(encode_png(pixels), "x"), pixels)
+    assert np.array_equal(read_picture(encode_png(pixels), "x"), pixels)
 
 
 @pytest.mark.parametrize("suffix", ["png", "tif"])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
 def test_lossless_formats_and_depths(tmp_path: Path, suffix: str, dtype: type) -> None:
     pixels = (GREY.astype(np.uint32) * (257 if dtype is np.uint16 else 1)).astype(dtype)
-    found = decode(save(tmp_path / f"a.{suffix}", pixels), "a")
+    found = read_picture(save(tmp_path / f"a.{suffix}", pixels), "a")
     assert found.dtype == dtype and np.array_equal(found, pixels)
     assert np.array_equal(grey(found), GREY)
 
 
 def test_jpeg_colour_and_grey(tmp_path: Path) -> None:
     flat = np.full((16, 16, 3), 120, np.uint8)
-    found = decode(save(tmp_path / "a.jpg", flat), "a")
+    found = read_picture(save(tmp_path / "a.jpg", flat), "a")
     assert found.shape == (16, 16, 3)
     assert np.abs(grey(found).astype(int) - 120).max() <= 2
 
@@ -44,7 +44,7 @@ def test_jpeg_colour_and_grey(tmp_path: Path) -> None:
 def test_unusual_modes(tmp_path: Path, mode: str) -> None:
     path = tmp_path / ("a.tif" if mode == "CMYK" else "a.png")
     Image.fromarray(GREY).convert(mode).save(path)
-    found = decode(path, "a")
+    found = read_picture(path, "a")
     assert found.shape[:2] == GREY.shape and found.dtype == np.uint8
     if mode == "1":
         assert set(np.unique(found)) <= {0, 255}
@@ -60,7 +60,7 @@ def test_floats_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "f.tif"
     Image.fromarray(np.zeros((3, 3), np.float32)).save(path)
     with pytest.raises(ValueError, match=r"f\.tif: floating-point"):
-        decode(path, str(path))
+        read_picture(path)
 
 
 def _png(width: int, height: int) -> bytes:
@@ -81,14 +81,14 @@ def _png(width: int, height: int) -> bytes:
 @pytest.mark.parametrize("side", [100_000, 12_000, 9_000])
 def test_bombs_are_refused_before_decoding(side: int) -> None:
     with pytest.raises(ValueError, match=r"row 3, column 'image': refused.*pixels"):
-        decode(_png(side, side), "row 3, column 'image'")
+        read_picture(_png(side, side), "row 3, column 'image'")
 
 
 def test_zero_size_and_empty() -> None:
     with pytest.raises(ValueError, match=r"a\.png"):
-        decode(_png(0, 5), "a.png")
+        read_picture(_png(0, 5), "a.png")
     with pytest.raises(ValueError, match=r"a\.png: the image is empty"):
-        decode(b"", "a.png")
+        read_picture(b"", "a.png")
 
 
 def test_truncated(tmp_path: Path) -> None:
@@ -97,14 +97,14 @@ def test_truncated(tmp_path: Path) -> None:
         path = save(tmp_path / f"a.{suffix}", noise)
         path.write_bytes(path.read_bytes()[:-800])
         with pytest.raises(ValueError, match=rf"a\.{suffix}: .*(corrupt|not a)"):
-            decode(path, str(path))
+            read_picture(path)
 
 
 def test_missing_and_folder(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"gone\.png"):
-        decode(tmp_path / "gone.png", "gone.png")
+        read_picture(tmp_path / "gone.png", "gone.png")
     with pytest.raises(OSError, match="here"):
-        decode(tmp_path, "here")
+        read_picture(tmp_path, "here")
 
 
 @given(st.binary(max_size=40), st.integers(0, 400), st.integers(0, 400))
@@ -117,7 +117,7 @@ def test_any_damage_is_either_harmless_or_named(junk: bytes, start: int, cut: in
         start = start % len(whole)
         damaged = (whole[:start] + junk + whole[start + len(junk) :])[: max(len(whole) - cut, 1)]
         try:
-            found = decode(damaged, "this one")
+            found = read_picture(damaged, "this one")
         except ValueError as error:
             assert str(error).startswith("this one: ")
         else:
@@ -132,14 +132,14 @@ def test_every_flipped_bit_of_a_png_is_noticed() -> None:
             torn = bytearray(whole)
             torn[place] ^= 1 << bit
             with pytest.raises(ValueError, match=r"^row 3, column 'image': "):
-                decode(bytes(torn), "row 3, column 'image'")
+                read_picture(bytes(torn), "row 3, column 'image'")
 
 
 def test_a_png_that_is_cut_off_anywhere_is_noticed() -> None:
     whole = encode_png(GREY)
     for length in range(len(whole)):
         with pytest.raises(ValueError, match=r"^a: "):
-            decode(whole[:length], "a")
+            read_picture(whole[:length], "a")
 
 
 def test_a_wrong_checksum_of_any_chunk_is_named() -> None:
@@ -147,4 +147,4 @@ def test_a_wrong_checksum_of_any_chunk_is_named() -> None:
     chunk = struct.pack(">I", len(text) - 4) + text + b"oops"
     whole = encode_png(GREY)
     with pytest.raises(ValueError, match=r"^a\.png: .*the chunk tEXt has another checksum"):
-        decode(whole[:33] + chunk + whole[33:], "a.png")
+        read_picture(whole[:33] + chunk + whole[33:], "a.png")

@@ -28,24 +28,26 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("source", ["{}", "soft", "hard", "file://{}"])
 def test_an_input_is_no_output(data: Path, out: str, source: str) -> None:
     with pytest.raises(ValueError, match=r"is an input .* and would be overwritten"):
-        check_outputs([Path(out)], [None, "s3://bucket/d.parquet", source.format(data)])
+        check_outputs({".png": [Path(out)]}, [None, "s3://bucket/d.parquet", source.format(data)])
     assert data.read_text() == "rows"
 
 
 @pytest.mark.parametrize("out", ["set/deep/a.png", "far/b.png", "set/linked/b.png"])
 def test_a_file_of_an_input_folder_is_no_output(data: Path, out: str) -> None:
     with pytest.raises(ValueError, match=r"b?\.png: is an input \(set\)"):
-        check_outputs([Path(out)], ["set"])
+        check_outputs({".png": [Path(out)]}, ["set"])
     os.link(out, "other.png")
     if out.startswith("set/deep"):
         with pytest.raises(ValueError, match=r"other\.png: is an input \(set\)"):
-            check_outputs([Path("other.png")], ["set"])
+            check_outputs({".png": [Path("other.png")]}, ["set"])
 
 
 def test_new_files_and_others_are_fine(data: Path) -> None:
     Path("old.png").write_text("old")
     outputs = [Path("set/new.png"), Path("old.png"), None]
-    check_outputs(outputs, [data, "set", "no-such-input", None, "https://example.org/d.parquet"])
+    check_outputs(
+        {".png": outputs}, [data, "set", "no-such-input", None, "https://example.org/d.parquet"]
+    )
     assert Path("old.png").read_text() == "old" and not Path("set/new.png").exists()
 
 
@@ -56,9 +58,9 @@ def test_new_files_and_others_are_fine(data: Path) -> None:
 def test_two_outputs_are_two_files(data: Path, one: str, two: str) -> None:
     Path("toward").symlink_to("x")
     with pytest.raises(ValueError, match="two outputs of one command"):
-        check_outputs([Path(one), None, Path(two)])
+        check_outputs({".png": [Path(one), None, Path(two)]})
 
 
 def test_what_cannot_be_written_is_refused(data: Path) -> None:
     with pytest.raises(OSError, match=r"set: cannot be written .it is a folder"):
-        check_outputs([Path("set")])
+        check_outputs({".png": [Path("set")]})

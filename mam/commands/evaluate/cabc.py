@@ -31,7 +31,12 @@ def cabc(
     bound: BoundOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Are two markers on the same letter? Measure on a cABC data set."""
+    """Are two markers on the same letter? Measure on a cABC data set.
+
+    \b
+    Example:
+      mam evaluate cabc letters.parquet --limit 100
+    """
     if is_rival(model):
         if causes or bound or preset is not None:
             raise ValueError(f"{model}: a rival has neither causes nor presets nor bounds")

@@ -25,7 +25,12 @@ def curves(
     limit: LimitOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Which pixels belong to which curve? Dice, by set."""
+    """Which pixels belong to which curve? Dice, by set.
+
+    \b
+    Example:
+      mam evaluate curves curves.parquet --json
+    """
     from mam.tasks.curves import evaluate as measure
     from mam.vision.curves.strands.curve_grouper import CurveGrouper
 

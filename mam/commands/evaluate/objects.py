@@ -37,7 +37,12 @@ def objects(
     bound: BoundOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Where are objects in photographs? IoU of found and true masks."""
+    """Where are objects in photographs? IoU of found and true masks.
+
+    \b
+    Example:
+      mam evaluate objects scenes/ --model mug.safetensors
+    """
     from mam.tasks.objects import RowChoice, evaluate
     from mam.tasks.objects import leave_out as measure_without
     from mam.vision.elastic.photographs.detector import ObjectDetector

@@ -30,7 +30,12 @@ def pathfinder(
     limit: LimitOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Are the two markers on the same contour?"""
+    """Are the two markers on the same contour?
+
+    \b
+    Example:
+      mam evaluate pathfinder hard.parquet --limit 100
+    """
     if is_rival(model):
         if input is Input.clean:
             raise ValueError("--input clean: a rival sees markers in the picture alone; use image")

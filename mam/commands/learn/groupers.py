@@ -36,13 +36,18 @@ def contours(
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Learn from contours whose strokes are known in order how strokes continue each other."""
+    """Learn from contours whose strokes are known in order how strokes continue each other.
+
+    \b
+    Example:
+      mam learn contours hard.parquet --out contours.safetensors
+    """
     from mam.core.model_files import find_model
-    from mam.data.outputs import check_outputs
+    from mam.data.outputs import MODEL, check_outputs
     from mam.tasks.pathfinder import fit
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 
-    check_outputs([out], [data] if parts is None else [data, find_model(parts)])
+    check_outputs({MODEL: [out]}, [data] if parts is None else [data, find_model(parts)])
     start = time.perf_counter()
     grouper = ContourGrouper(
         _parts_of(preset, data, seed) if parts is None else parts,
@@ -61,12 +66,17 @@ def curves(
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Learn from generated curves how they continue through crossings and over gaps."""
-    from mam.data.outputs import check_outputs
+    """Learn from generated curves how they continue through crossings and over gaps.
+
+    \b
+    Example:
+      mam learn curves --out curves.safetensors
+    """
+    from mam.data.outputs import MODEL, check_outputs
     from mam.tasks.curves import fit
     from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
-    check_outputs([out])
+    check_outputs({MODEL: [out]})
     start = time.perf_counter()
     with progress_bar("learning curves", count, "images") as advance:
         grouper = fit(CurveGrouper(), count, seed, advance)

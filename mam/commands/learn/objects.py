@@ -33,14 +33,19 @@ def objects(
     ] = PresetName.best,
     as_json: JsonOption = False,
 ) -> None:
-    """Learn elastic graphs of objects: in photographs with masks, or letters of cABC."""
+    """Learn elastic graphs of objects: in photographs with masks, or letters of cABC.
+
+    \b
+    Example:
+      mam learn objects mugs/ --name mug --out mug.safetensors
+    """
     import json
     import time
 
     from mam.data import ObjectRow, PictureRow, rows_of
-    from mam.data.outputs import check_outputs
+    from mam.data.outputs import MODEL, check_outputs
 
-    check_outputs([out], [data])
+    check_outputs({MODEL: [out]}, [data])
     first = next(iter(rows_of(data)), None)
     if not isinstance(first, ObjectRow | PictureRow):
         _learn_letters(data, limit, out, preset, as_json)

@@ -54,13 +54,18 @@ def parts(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Learn object parts without supervision, from about ten images."""
-    from mam.data.outputs import check_outputs
+    """Learn object parts without supervision, from about ten images.
+
+    \b
+    Example:
+      mam learn parts hard.parquet --out parts.safetensors --picture parts.png
+    """
+    from mam.data.outputs import MODEL, PNG, check_outputs
     from mam.vision.parts.learning import PartLearningConfig
     from mam.vision.parts.training import NOISES, training_images
 
     picture = picture or out.with_suffix(".png")
-    check_outputs([out, picture], [data])
+    check_outputs({MODEL: [out], PNG: [picture]}, [data])
     if images < 1:
         raise ValueError(f"--images {images}: parts are learned from at least one image")
     config = PartLearningConfig(count=count, side=size, round=round)

@@ -49,17 +49,22 @@ def rival(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Learn a neural baseline: H-CNN, TD+H-CNN, or a ConvNeXt of the same size."""
+    """Learn a neural baseline: H-CNN, TD+H-CNN, or a ConvNeXt of the same size.
+
+    \b
+    Example:
+      mam learn rival hard.parquet --out rival.safetensors --resume
+    """
     from mam.rivals.extra import check_extra
 
     check_extra()
-    from mam.data.outputs import check_outputs
+    from mam.data.outputs import MODEL, check_outputs
     from mam.data.read.labelled import read_labelled
     from mam.rivals.data import default_workers
     from mam.rivals.learn import checkpoint_path, learn_rival
     from mam.rivals.settings import EPOCHS, RATES, Settings
 
-    check_outputs([out, checkpoint_path(out)], [data])
+    check_outputs({MODEL: [out], ".checkpoint": [checkpoint_path(out)]}, [data])
     pictures = read_labelled(data, images)
     if images is not None and len(pictures) < images:
         raise ValueError(f"{data}: has {len(pictures)} images, not {images}")
@@ -75,7 +80,8 @@ def rival(
         seed=seed,
     )
     total = settings.steps * batch
-    with ends_on_request(), progress_bar("learning", total, "images") as advance:
+    kept = "the last checkpoint is kept, go on with the same command and --resume"
+    with ends_on_request(kept), progress_bar("learning", total, "images") as advance:
         progress = learn_rival(
             pictures,
             settings,

@@ -82,7 +82,7 @@ def _write_file(
             with claimed(folder, out) as claim:
                 # Another run may have finished it a moment ago.
                 if not _is_file_done(out, recipe, count):
-                    check_outputs([out])
+                    check_outputs({".parquet": [out]})
                     if claim.listed():
                         for path in left_behind(out.parent, [out.name]):
                             path.unlink()

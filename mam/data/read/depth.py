@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, UInt16
 from scipy import ndimage
 
-from mam.data.images import decode
+from mam.data.images import read_picture
 
 _UNIT = 1e-4  # metres
 _MEDIAN = 5  # px: the pictures have speckles of a few px
@@ -14,7 +14,7 @@ _MEDIAN = 5  # px: the pictures have speckles of a few px
 
 def read_depth(path: Path) -> Float[np.ndarray, "rows cols"]:
     """The depth of each pixel in metres; where the sensor saw nothing, that of the nearest one."""
-    stored = decode(path, str(path))
+    stored = read_picture(path)
     if stored.ndim != 2 or stored.dtype != np.uint16:
         raise ValueError(f"{path}: a 16-bit grey image of depths is needed, found {stored.shape}")
     return without_holes(_unrotated(stored).astype(np.float32) * np.float32(_UNIT))

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int, Shaped, UInt8
 
-from mam.data.images import decode, grey
+from mam.data.images import read_picture
+from mam.data.pixels import grey
 from mam.data.read.markers import find_discs, find_rings
 from mam.data.schema import CabcRow
 
@@ -105,16 +106,16 @@ def published_rows(root: Path) -> Iterator[PublishedPathfinderRow | CabcRow]:
 
 def _read_pathfinder(root: Path, entry: list[str], where: str) -> PublishedPathfinderRow:
     path = _inside(root, entry[_PATHFINDER.folder], entry[_PATHFINDER.file], where)
-    image = grey(decode(path, str(path)))
+    image = grey(read_picture(path))
     label = _number(entry[_PATHFINDER.label], where, "label", 1)
     return PublishedPathfinderRow(image, label, find_discs(image, str(path)), path.name)
 
 
 def _read_cabc(root: Path, entry: list[str], where: str) -> CabcRow:
     path = _inside(root, entry[_CABC.folder], entry[_CABC.file], where)
-    image = grey(decode(path, str(path)))
+    image = grey(read_picture(path))
     shapes = _inside(root, entry[_CABC_SEGMENTS], entry[_CABC.file], where)
-    channels = decode(shapes, str(shapes))
+    channels = read_picture(shapes)
     if channels.ndim != 3 or channels.shape[:2] != image.shape:
         raise ValueError(f"{shapes}: an RGB picture of the size of {path.name} is needed")
     letters = (channels[..., 0] > 0).astype(np.uint8) | (

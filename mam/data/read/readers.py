@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Bool, Shaped
 
-from mam.data.images import decode, grey
+from mam.data.images import SUFFIXES, read_picture
+from mam.data.pixels import grey
 from mam.data.read.published import (
     PublishedPathfinderRow,
     is_published,
@@ -19,7 +20,7 @@ from mam.data.schema import PictureRow, Row
 from mam.data.store.parquet import is_url, parquet_batches
 
 AnyRow = Row | PictureRow | PublishedPathfinderRow
-IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff"})
+IMAGE_SUFFIXES = SUFFIXES - {".npy"}  # published sets have arrays beside their pictures
 _IMAGE_FOLDERS = ("images", "imgs", "image")
 _MASK_FOLDERS = ("masks", "mask", "labels", "segs")
 
@@ -36,7 +37,7 @@ def layout_of(source: str) -> str:
     if not path.exists():
         raise FileNotFoundError(f"{source}: no such file or folder")
     if path.is_file():
-        return "image" if path.suffix.lower() in IMAGE_SUFFIXES else "parquet"
+        return "image" if path.suffix.lower() in SUFFIXES else "parquet"
     if any(path.glob("*.parquet")):
         return "parquet"
     if _published_roots(path):
@@ -126,11 +127,11 @@ def picture_rows(path: Path) -> Iterator[PictureRow]:
     In a folder with a masks folder every image must have its mask.
     """
     if path.is_file():
-        yield PictureRow(decode(path, str(path)), None, path.name)
+        yield PictureRow(read_picture(path), None, path.name)
         return
     images, masks = _folder_images(path)
     for image in images:
-        pixels = decode(image, str(image))
+        pixels = read_picture(image)
         found = _mask_path(image, masks)
         if found is None and masks is not None:
             raise FileNotFoundError(f"{masks}: no mask for {image.name}")
@@ -141,7 +142,7 @@ def picture_rows(path: Path) -> Iterator[PictureRow]:
 def _read_mask(
     path: Path, pixels: Shaped[np.ndarray, "rows cols *channels"]
 ) -> Bool[np.ndarray, "rows cols"]:
-    values = decode(path, str(path))
+    values = read_picture(path)
     # A label number of 1 of 65535 counts: ask the raw values, not the rounded grey.
     mask = values > 0 if values.ndim == 2 else grey(values) > 0
     if mask.shape != pixels.shape[:2]:

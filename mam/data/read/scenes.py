@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Bool, UInt8
 
-from mam.data.images import decode, grey
+from mam.data.images import read_picture
+from mam.data.pixels import grey, rgb
 from mam.data.read.depth import read_depth
 from mam.data.read.published import natural_order
 from mam.data.schema import ObjectRow
@@ -69,13 +70,6 @@ def _frame(color: Path) -> int:
     return int(found[1])
 
 
-def _rgb(path: Path) -> UInt8[np.ndarray, "rows cols 3"]:
-    pixels = decode(path, str(path))
-    if pixels.ndim == 2:
-        return np.repeat(grey(pixels)[..., None], 3, axis=2)
-    return pixels[..., :3]
-
-
 def _listed_objects(scene: Path) -> list[str]:
     """The objects that the camera file names, in alphabetical order as they are numbered."""
     camera = scene / "cam.info.txt"
@@ -92,7 +86,7 @@ def _scene_names(scene: Path) -> dict[int, str]:
     """Object number -> name; numbers are alphabetical, so the listed names can be matched."""
     numbers: set[int] = set()
     for path in (scene / "segm").glob("frame-*.segm.png"):
-        numbers |= set((np.unique(decode(path, str(path))) // SEGMENT_STEP).tolist())
+        numbers |= set((np.unique(read_picture(path)) // SEGMENT_STEP).tolist())
     known = sorted(numbers - {0})
     listed = _listed_objects(scene)
     if len(listed) == len(known):
@@ -103,7 +97,7 @@ def _scene_names(scene: Path) -> dict[int, str]:
 def _segmented(scene: Path, color: Path, names: dict[int, str]) -> Iterator[ObjectRow]:
     frame = _frame(color)
     path = scene / "segm" / color.name.replace(".color.png", ".segm.png")
-    image, numbers = _rgb(color), grey(decode(path, str(path))) // SEGMENT_STEP
+    image, numbers = rgb(read_picture(color)), grey(read_picture(path)) // SEGMENT_STEP
     for number in np.unique(numbers[numbers > 0]).tolist():
         mask = numbers == number
         _check_size(image, mask, path)
@@ -118,10 +112,10 @@ def _masked(scene: Path, color: Path) -> Iterator[ObjectRow]:
         raise FileNotFoundError(f"{scene / 'masks'}: no {stem}.mask.png in it")
     listed = _listed_objects(scene)
     only = listed[0] if len(listed) == 1 else scene.parent.name
-    image = _rgb(color)
+    image = rgb(read_picture(color))
     for path in found:
         name = path.name.removeprefix(f"{stem}.").removesuffix("mask.png").strip(".") or only
-        mask = grey(decode(path, str(path))) > 0
+        mask = grey(read_picture(path)) > 0
         _check_size(image, mask, path)
         yield ObjectRow(image, mask, name, scene.name, _frame(color))
 

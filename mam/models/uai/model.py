@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Int
 
 from mam.graph import FactorGraph
-from mam.infer import Options, Solution, log_partition, solve
+from mam.infer import Options, Solution, log_partition, marginals, solve
 
 Observed = Mapping[int, int]
 
@@ -20,6 +20,15 @@ class UaiAnswer:
     solution: Solution  # its score and bound are those of the file, constant and all
     assignment: Int[np.ndarray, " variables"]  # by the file's numbering
     method: str  # how its components were solved: "elimination", "max-product" or several
+
+
+@dataclass(frozen=True)
+class UaiMarginals:
+    """Probabilities in the terms of the file."""
+
+    probabilities: list[np.ndarray]  # of the states of each variable, by the file's numbering
+    log_partition: float
+    exact: bool
 
 
 @dataclass(frozen=True)
@@ -58,6 +67,14 @@ class UaiModel:
         """Return log Z of the file, as ``mam.infer.log_partition`` computes it."""
         evidence = self.evidence(observed or {})
         return self.in_file(log_partition(self.graph, evidence, method=method, **changes))
+
+    def marginals(self, observed: Observed | None = None, **changes: Any) -> UaiMarginals:
+        """Return the probabilities of the file's variables, as ``mam.infer.marginals`` does."""
+        known = dict(observed or {})
+        found = marginals(self.graph, self.evidence(known), **changes)
+        flat = [row for group in self.graph.variables for row in found[group.name]]
+        each = [np.ones(1) if place < 0 else flat[place] for place in self.position.tolist()]
+        return UaiMarginals(each, self.in_file(found.log_partition), found.exact)
 
     def in_file(self, score: float) -> float:
         """Turn a score, a bound or log Z of the graph into that of the file."""

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
+from mam.core.svg import as_svg
+from mam.core.words import counted
 from mam.vision.curves.chain_model import Links
 from mam.vision.curves.chains import Chain, best_links, find_chains
 
@@ -31,7 +33,7 @@ class AttentionPair(NamedTuple):
     margin: float  # what parting them costs
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Grouped(ABC):
     """What attention between strokes says about one image. ``group`` numbers its curves from 0."""
 
@@ -66,6 +68,16 @@ class Grouped(ABC):
 
     def __len__(self) -> int:
         return int(self.group.max(initial=-1)) + 1
+
+    def __repr__(self) -> str:
+        sure = "proved optimal" if self.proof else "not proved optimal"
+        curves = f"{counted(len(self), 'curve')} of {counted(len(self.group), 'piece')}"
+        return f"<{type(self).__name__}: {curves}, score {self.score:.4g}, {sure}>"
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows: every curve in its own colour."""
+        rows, cols = self.pixels.shape
+        return as_svg((rows, cols), self.polylines, repr(self))
 
     @property
     def gap(self) -> float | None:

@@ -37,6 +37,10 @@ class Bank:
     def __len__(self) -> int:
         return len(self.vertices)
 
+    def __repr__(self) -> str:
+        vertices, kinds = int(self.vertex_count.sum()), len(np.unique(self.category))
+        return f"<Bank: {len(self)} graphs of {kinds} categories, {vertices} vertices>"
+
     @classmethod
     def of(
         cls,

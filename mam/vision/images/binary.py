@@ -5,7 +5,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from jaxtyping import Bool, Int, Int8, Shaped
 
-Images = np.ndarray | Sequence[np.ndarray]  # (images, rows, cols), or images of any sizes
+from mam.data.images import PictureSource, read_picture
+from mam.data.pixels import grey
+
+Images = np.ndarray | Sequence[PictureSource]  # (images, rows, cols), or images of any sizes
 
 # Sides of square canvases, and what larger ones are multiples of: images of many sizes share few
 # shapes, for each of which programs are compiled.
@@ -13,8 +16,29 @@ _SIDES = np.array([128, 192, 256, 384, 512])
 _GRAIN = 256
 
 
+def one_channel(image: PictureSource, name: str = "the image") -> Shaped[np.ndarray, "rows cols"]:
+    """Return an image as one finite number or truth value a pixel: an array, or what can be read.
+
+    >>> one_channel(np.zeros(800))
+    Traceback (most recent call last):
+    ...
+    ValueError: the image has shape (800,): was one image given for a list? Give [image]
+    """
+    if isinstance(image, np.ndarray) and image.ndim < 2:
+        raise ValueError(
+            f"{name} has shape {image.shape}: was one image given for a list? Give [image]"
+        )
+    if not isinstance(image, np.ndarray) or image.ndim != 2:
+        return grey(read_picture(image, name))
+    if image.size == 0:
+        raise ValueError(f"{name} has no pixels: its shape is {image.shape}")
+    if image.dtype.kind not in "biuf" or not np.isfinite(image).all():
+        raise ValueError(f"{name} is not a picture: pixels must be finite numbers or booleans")
+    return image
+
+
 def as_binary(
-    image: Shaped[np.ndarray, "..."], threshold: float | int | None = None, name: str = "the image"
+    image: PictureSource, threshold: float | int | None = None, name: str = "the image"
 ) -> Bool[np.ndarray, "rows cols"]:
     """Return which pixels are ON: True, 1 or 255, or those above a threshold.
 
@@ -23,17 +47,9 @@ def as_binary(
     >>> as_binary(np.array([[0, 7, 255]], np.uint8), threshold=26).tolist()
     [[False, False, True]]
     """
-    pixels = np.asarray(image)
-    if pixels.ndim != 2:
-        raise ValueError(f"{name} has shape {pixels.shape}; give rows x columns, one value a pixel")
-    if pixels.size == 0:
-        raise ValueError(f"{name} has no pixels: its shape is {pixels.shape}")
+    pixels = one_channel(image, name)
     if pixels.dtype == bool:
         return pixels
-    if pixels.dtype.kind not in "iuf" or (
-        pixels.dtype.kind == "f" and not np.isfinite(pixels).all()
-    ):
-        raise ValueError(f"{name} is not a picture: pixels must be finite numbers or booleans")
     if threshold is not None:
         return pixels > threshold
     top = 255 if pixels.max() > 1 else 1

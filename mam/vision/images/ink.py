@@ -1,5 +1,8 @@
 r"""Which pixels of a picture are drawn: polarity, threshold, and what was assumed.
 
+A drawing has paper: grey values of which many pixels have nearly the same one. A photograph has
+none, and nothing but values between dark and bright: see `is_photograph`.
+
 The drawing is taken to be the rarer of the two classes that Otsu's threshold parts. Its contrast
 against the paper is what grey values say about it. The share of the variance between the classes,
 
@@ -16,8 +19,12 @@ from scipy import ndimage
 from skimage.filters import threshold_otsu
 
 POLARITIES = ("auto", "light", "dark")
-_DRAWN = 0.8  # eta of a drawing, at least
-_MOST = 0.35  # share of the pixels that a drawing covers, at most
+# Photographs and drawings of scikit-image, plots of matplotlib and uneven scans are told apart by
+# these: the share of the pixels that are paper, within so many grey values, and eta.
+_PAPER = 0.36
+_ALIKE = 8
+_DRAWN = 0.92
+_MOST = 0.5  # share of the pixels that a drawing covers, at most
 _FAINT = 26  # contrast of 255 above which a pixel is ON in an anti-aliased drawing (facts)
 _BORDER = 2.0  # times as many pixels above the faint threshold as above Otsu's: blurred borders
 _STROKES = 6  # pieces that make a picture one of short strokes
@@ -61,11 +68,13 @@ def find_ink(
         raise ValueError(f"{name}: no pixel is {'below' if dark else 'above'} {level:g}")
     words = [f"{'dark on light' if dark else 'light on dark'}, threshold {level:g}"]
     words[0] += " (Otsu)" if threshold is None else ""
-    if _explained(picture, above) < _DRAWN or mask.mean() > _MOST:
+    if is_photograph(picture):
         words.append(
-            f"{100 * mask.mean():.0f} % of the pixels are ON, so it may be a photograph; "
+            f"it looks like a photograph, of which {100 * mask.mean():.0f} % of the pixels are ON; "
             "give --threshold or --polarity, or a mask of the curves, if this is wrong"
         )
+    elif mask.mean() > _MOST:
+        words.append(f"{100 * mask.mean():.0f} % of the pixels are ON, which is much for a drawing")
     paper = float(np.median(picture[~mask])) if (~mask).any() else float(level)
     contrast = np.abs(picture - np.float32(paper))
     contrast *= 255 / max(float(np.quantile(contrast[mask], 0.9)), 1.0)
@@ -73,6 +82,21 @@ def find_ink(
     clean = threshold is None and (contrast > _FAINT).sum() <= _BORDER * mask.sum()
     weights = np.where(contrast > _FAINT, contrast, 0) if clean else np.where(mask, 255, 0)
     return Ink(mask, weights.astype(np.uint8), dark, level, "; ".join(words))
+
+
+def is_photograph(picture: UInt8[np.ndarray, "rows cols"]) -> bool:
+    """Whether a picture has no paper and its grey values are not two classes.
+
+    >>> is_photograph(np.arange(256, dtype=np.uint8).reshape(16, 16))
+    True
+    >>> is_photograph(np.where(np.eye(16, dtype=bool), 0, 240).astype(np.uint8))
+    False
+    """
+    counts = np.bincount(picture.ravel(), minlength=256).astype(float)
+    paper = np.convolve(counts, np.ones(2 * _ALIKE + 1), "same").max() / picture.size
+    if paper >= _PAPER:
+        return False
+    return _explained(picture, picture > threshold_otsu(picture)) < _DRAWN
 
 
 def _explained(picture: UInt8[np.ndarray, "_ _"], above: Bool[np.ndarray, "_ _"]) -> float:

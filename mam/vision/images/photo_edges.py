@@ -19,6 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Shaped
 
+from mam.data.pixels import rgb
+
 TYPES = 16  # directions (paper, "Edge detection and heuristic sparsification")
 _REACH = 4.0  # sigmas after which a filter ends
 _SMALLEST = 3  # px: a picture with fewer rows or columns has no inside
@@ -63,6 +65,8 @@ def as_channels(
     config = config or FilterConfig()
     pixels = np.asarray(image)
     check_picture(pixels, name)
+    if pixels.ndim == 3 and pixels.shape[2] == 4 and pixels.dtype.kind == "u":
+        pixels = rgb(pixels)
     colours = pixels[..., None] if pixels.ndim == 2 else pixels[..., :3]
     if colours.dtype == bool:
         values = colours.astype(np.float32)

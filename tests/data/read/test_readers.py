@@ -108,7 +108,7 @@ def _damage(tmp_path: Path, **changes) -> str:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ({"bytes": b"junk", "path": None}, "not a PNG"),
+        ({"bytes": b"junk", "path": None}, "not a picture"),
         ({"bytes": b"", "path": None}, "no bytes"),
         ({"bytes": None, "path": "x.png"}, "no bytes"),
         (None, "null"),

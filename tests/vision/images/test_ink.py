@@ -40,9 +40,9 @@ def test_polarity_can_be_forced_and_photographs_are_told() -> None:
     picture, drawn = page(0, 255)
     forced = find_ink(picture, polarity="dark")
     np.testing.assert_array_equal(forced.mask, ~drawn)
-    assert "may be a photograph" in forced.assumed
+    assert "much for a drawing" in forced.assumed
     slope = np.linspace(0, 255, 6400).reshape(80, 80).astype(np.uint8)
-    assert "may be a photograph" in find_ink(slope).assumed
+    assert "looks like a photograph" in find_ink(slope).assumed
     assert "photograph" not in find_ink(picture).assumed
 
 

@@ -15,7 +15,7 @@ from mam.vision.curves.strands.strands import Ends, Strands, find_ends
 _NOWHERE = Trace(np.zeros((0, 2)), np.zeros(0), *(np.zeros(0, np.int64) for _ in range(3)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CurveGrouping(Grouped):
     """The curves of a mask: chains of strands and the bridges between them."""
 

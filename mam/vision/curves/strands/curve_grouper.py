@@ -16,6 +16,7 @@ from jaxtyping import Bool
 
 from mam.core.model_files import ModelFile, load_model, save_model
 from mam.core.programs import forget_old_programs
+from mam.data.images import PictureSource
 from mam.vision.curves.chain_grouper import ChainGrouper
 from mam.vision.curves.chain_model import (
     ContourPotentials,
@@ -43,7 +44,7 @@ from mam.vision.curves.strands.strand_pairs import (
 from mam.vision.curves.strands.strand_truth import find_truth
 from mam.vision.curves.strands.strands import Ends, Strands, find_ends, find_strands, halved
 from mam.vision.curves.strands.width import relief
-from mam.vision.images.binary import Images, as_binary
+from mam.vision.images.binary import Images, as_binary, one_channel
 
 _BATCH = 16  # images whose attention variables are decided at once
 _MOST = 50_000_000  # pixels of an image; so many take some 3 GB and half a minute
@@ -116,13 +117,14 @@ class CurveGrouper(ChainGrouper):
         found = zip(self.predict(images), y, strict=True)
         return link_f1(_compared(answer, courses) for answer, courses in found)
 
-    def _mask(self, image: np.ndarray, number: int) -> Bool[np.ndarray, "rows cols"]:
-        if np.size(image) > _MOST:
+    def _mask(self, image: PictureSource, number: int) -> Bool[np.ndarray, "rows cols"]:
+        pixels = one_channel(image, f"image {number}")
+        if pixels.size > _MOST:
             raise ValueError(
-                f"image {number} has {np.size(image):,} pixels, more than {_MOST:,}: "
+                f"image {number} has {pixels.size:,} pixels, more than {_MOST:,}: "
                 "reduce it, or cut it into tiles"
             )
-        return as_binary(image, self.threshold, f"image {number}")
+        return as_binary(pixels, self.threshold, f"image {number}")
 
     def _grouped(
         self, masks: list[np.ndarray], continuation: StrandContinuation

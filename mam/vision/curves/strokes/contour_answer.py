@@ -17,7 +17,7 @@ _ABREAST = 2.0  # px; tips no farther than this from the nearest one are about a
 _STEP = 0.5  # px between the points of a polyline when distances to it are measured
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Grouping(Grouped):
     """The curves that strokes of equal length form: broken contours."""
 

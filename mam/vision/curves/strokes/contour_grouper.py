@@ -35,7 +35,7 @@ from mam.vision.curves.strokes.hidden import add_hidden
 from mam.vision.curves.strokes.poses import Poses
 from mam.vision.curves.strokes.presets import Continuation, ContourPreset, preset_of
 from mam.vision.curves.strokes.stroke_truth import true_links
-from mam.vision.images.binary import Images, as_binary
+from mam.vision.images.binary import Images, as_binary, one_channel
 from mam.vision.images.covered import Hidden
 from mam.vision.parts.masks import Noise, Parts
 from mam.vision.parts.sparsifier import Sparsifier
@@ -167,10 +167,9 @@ class ContourGrouper(ChainGrouper):
 
     def _weights(self, images: Images) -> list[np.ndarray]:
         """The pixels as weights: 0 where OFF, their values where ON."""
-        return [
-            np.asarray(image) * as_binary(image, self.threshold, f"image {number}")
-            for number, image in enumerate(images)
-        ]
+        named = [(f"image {number}", image) for number, image in enumerate(images)]
+        values = [(name, one_channel(image, name)) for name, image in named]
+        return [pixels * as_binary(pixels, self.threshold, name) for name, pixels in values]
 
     def _poses(
         self,

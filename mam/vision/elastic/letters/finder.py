@@ -9,6 +9,7 @@ from jaxtyping import Bool, Int
 
 from mam.core.estimator import Estimator
 from mam.core.programs import forget_old_programs
+from mam.core.svg import as_svg
 from mam.infer.certificate import Certificate
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_learning import learn_bank
@@ -43,6 +44,15 @@ class Match:
     score: float  # what it adds to the score of the set it was found in
     margin: float  # how much worse the set is with the best graph of another category instead
     certificate: Certificate
+
+    def __repr__(self) -> str:
+        where = f"graph {self.graph} of category {self.category} at {self.vertices.min(0).tolist()}"
+        return f"<Match: {where}, score {self.score:.4g}, margin {self.margin:.4g}>"
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows: the edges of the graph where it was found."""
+        rows, cols = self.pixels.shape
+        return as_svg((rows, cols), list(self.vertices[self.edges].astype(float)), repr(self))
 
 
 class ObjectFinder(Estimator):

@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 from mam.core.estimator import Estimator
 from mam.core.programs import forget_old_programs
 from mam.core.resize import Pixels, scale_to, scaled
+from mam.core.svg import as_svg
 from mam.infer.certificate import Certificate
 from mam.vision.elastic.photographs.edge_evidence import evidence_of
 from mam.vision.elastic.photographs.object_bank import ObjectBank
@@ -58,6 +59,16 @@ class Detection:
     graph: int  # number of the graph in the model
     cut: bool  # parts lie beyond the picture: its border cuts the object
     certificate: Certificate
+
+    def __repr__(self) -> str:
+        where = f"at {self.vertices.min(0).tolist()}" if self.there else "not there"
+        score = f"score {self.score:.3g} (there from {self.threshold:.3g} on)"
+        return f"<Detection: {self.name} {where}, {score}, {int(self.mask.sum())} px>"
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows: the edges of the graph where it was found."""
+        rows, cols = self.mask.shape
+        return as_svg((rows, cols), list(self.vertices[self.edges].astype(float)), repr(self))
 
 
 class _Frame(NamedTuple):

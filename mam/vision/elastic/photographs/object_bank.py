@@ -27,6 +27,9 @@ class ObjectBank:
     def __len__(self) -> int:
         return len(self.graphs)
 
+    def __repr__(self) -> str:
+        return f"<ObjectBank: {len(self)} graphs of {', '.join(self.names)}>"
+
     def save(self, path: str | Path) -> None:
         """Write the model to a file."""
         bank = self.graphs
