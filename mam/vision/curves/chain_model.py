@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from mam.core.schema import Setting
 from mam.factors import PatternSet
 from mam.graph import compile_graphs
 from mam.infer import Options, Solution, solve
@@ -55,6 +56,14 @@ class ContourPotentials:
         """A link with no more than this is OFF in every best answer: without it, both of its
         pieces together lose less."""
         return -2 * max(self.presence + self.termination, -self.termination)
+
+
+# What model files say of them; those written before version 0.2 say more.
+POTENTIALS = {
+    "presence": Setting(float, -1e6, 1e6),
+    "termination": Setting(float, -1e6, 0.0),
+    **{name: Setting(float, optional=True) for name in ("damping", "iterations", "noise")},
+}
 
 
 @dataclass(frozen=True, eq=False)
