@@ -152,9 +152,9 @@ def _check_range(name: str, values: np.ndarray, spec: ArraySpec, sizes: Mapping[
     # A NaN makes both NaN, and no comparison with it holds.
     if not values.size or (values.min() >= spec.least and values.max() <= most):
         return
-    at = _first(~((values >= spec.least) & (values <= most)))
+    at = _first(np.asarray(~((values >= spec.least) & (values <= most))))
     raise ValueError(
-        f"{name}{at} is {values[tuple(at)]}; it must be a number from {spec.least:g} to {most:g}"
+        f"{name}{at or ''} is {values[tuple(at)]}; it must be a number from {spec.least:g} to {most:g}"
     )
 
 
@@ -174,7 +174,7 @@ def _check_below(name: str, values: np.ndarray, other: str, limit: Any) -> None:
     limits = np.broadcast_to(limit.reshape(limit.shape + rest), values.shape)
     at = _first(values >= limits)
     raise ValueError(
-        f"{name}{at} is {values[tuple(at)]}; it must be below {other}, {limits[tuple(at)]}"
+        f"{name}{at or ''} is {values[tuple(at)]}; it must be below {other}, {limits[tuple(at)]}"
     )
 
 
@@ -218,6 +218,11 @@ def _check_setting(value: Any, wanted: Setting | Settings, name: str, kind: str 
     if wanted.each is not None:
         for number, one in enumerate(value):
             _check_setting(one, wanted.each, f"{name}[{number}]", kind)
+
+
+def floats(settings: Mapping[str, Any]) -> dict[str, float]:
+    """Settings that are numbers, some of them written as whole ones."""
+    return {name: float(value) for name, value in settings.items()}
 
 
 def _choices(values: Sequence[Any]) -> str:

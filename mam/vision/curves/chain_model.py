@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from mam.core.schema import Setting
+from mam.core.schema import Setting, floats
 from mam.factors import PatternSet
 from mam.graph import compile_graphs
 from mam.infer import Options, Solution, solve
@@ -49,7 +49,7 @@ class ContourPotentials:
 
         Those written before version 0.2 also hold settings of messages, which nothing needs now.
         """
-        return cls(**{field.name: config[field.name] for field in fields(cls)})
+        return cls(**floats({field.name: config[field.name] for field in fields(cls)}))
 
     @property
     def least_link(self) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Shaped
 
 from mam.core.model_files import load_model, save_model
-from mam.core.schema import ArraySpec, ModelFile, Schema, Setting
+from mam.core.schema import ArraySpec, ModelFile, Schema, Setting, floats
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def read_parts(
     file: ModelFile, noise: Mapping[str, Any], provenance: Mapping[str, Any] | None = None
 ) -> Parts:
     """The parts that a file holds."""
-    return Parts(file.arrays["masks"].astype(bool), Noise(**noise), provenance or {})
+    return Parts(file.arrays["masks"].astype(bool), Noise(**floats(noise)), provenance or {})
 
 
 # What files of parts, and of models that hold parts, say of them.

@@ -17,7 +17,7 @@ from jaxtyping import Bool
 
 from mam.core.devices import by_device
 from mam.core.model_files import load_model, save_model
-from mam.core.schema import ModelFile
+from mam.core.schema import ModelFile, floats
 from mam.vision.curves.chain_grouper import ChainGrouper
 from mam.vision.curves.chain_model import (
     ContourPotentials,
@@ -268,7 +268,7 @@ class ContourGrouper(ChainGrouper):
             read_parts(found, config["noise"]),
             preset=config.get("preset", "best"),
             potentials=ContourPotentials.of(config["potentials"]),
-            smoothing=Smoothing(**config["smoothing"]),
+            smoothing=Smoothing(**floats(config["smoothing"])),
             threshold=config["threshold"],
             restarts=config["restarts"],
         )

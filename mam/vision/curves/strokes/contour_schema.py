@@ -1,6 +1,6 @@
 """What a model file of contours holds: parts, and the continuation of its preset."""
 
-from mam.core.schema import ModelFile, Schema, Setting
+from mam.core.schema import ModelFile, Schema, Setting, floats
 from mam.vision.curves.chain_model import POTENTIALS
 from mam.vision.curves.strokes.co_occurrences import check_keys
 from mam.vision.curves.strokes.continuation import SETTINGS, Smoothing, check_table
@@ -22,7 +22,7 @@ def _refuse_others(file: ModelFile) -> None:
 def _check_continuation(file: ModelFile) -> None:
     parts = read_parts(file, file.config["noise"])
     if "table" in file.arrays:
-        check_table(file.arrays["table"], Smoothing(**file.config["smoothing"]))
+        check_table(file.arrays["table"], Smoothing(**floats(file.config["smoothing"])))
     if "key" in file.arrays:
         check_keys(file.arrays["key"], len(parts))
 
