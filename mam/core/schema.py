@@ -57,7 +57,7 @@ class Setting:
     optional: bool = False
 
 
-Settings = Mapping[str, Any]  # a Setting, or Settings again, by name
+SettingSpecs = Mapping[str, Any]  # a Setting, or specs again, by name
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ class Schema:
 
     kind: str
     arrays: Mapping[str, ArraySpec]
-    settings: Settings
+    settings: SettingSpecs
     learned_by: str  # what writes such a file
     sizes: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # least and most; else 1 up
-    provenance: Settings = field(default_factory=dict)  # of what is needed there; all else is free
+    provenance: SettingSpecs = field(default_factory=dict)  # what is needed; all else is free
     # Refuse with a ValueError what is wrong between arrays and settings, each of them in range.
     rules: Sequence[Callable[[ModelFile], object]] = ()
 
@@ -154,7 +154,8 @@ def _check_range(name: str, values: np.ndarray, spec: ArraySpec, sizes: Mapping[
         return
     at = _first(np.asarray(~((values >= spec.least) & (values <= most))))
     raise ValueError(
-        f"{name}{at or ''} is {values[tuple(at)]}; it must be a number from {spec.least:g} to {most:g}"
+        f"{name}{at or ''} is {values[tuple(at)]}; it must be a number from {spec.least:g} to "
+        f"{most:g}"
     )
 
 
@@ -183,7 +184,7 @@ def _first(wrong: np.ndarray) -> list[int]:
 
 
 def _check_settings(
-    values: Mapping[str, Any], settings: Settings, kind: str | None, above: str = ""
+    values: Mapping[str, Any], settings: SettingSpecs, kind: str | None, above: str = ""
 ) -> None:
     """Refuse settings that are missing, wrong, or, where a kind is given, none of that kind."""
     for name, wanted in settings.items():
@@ -196,7 +197,7 @@ def _check_settings(
         raise ValueError(f"{_short(above + others[0])} is no setting of {kind}")
 
 
-def _check_setting(value: Any, wanted: Setting | Settings, name: str, kind: str | None) -> None:
+def _check_setting(value: Any, wanted: Setting | SettingSpecs, name: str, kind: str | None) -> None:
     if isinstance(wanted, Mapping):
         if not isinstance(value, Mapping):
             raise ValueError(f"{name} is {_short(value)}; it must be a list of settings by name")
@@ -211,11 +212,11 @@ def _check_setting(value: Any, wanted: Setting | Settings, name: str, kind: str 
         raise ValueError(f"{name} is {_short(value)}; it must be a {wanted.type.__name__}")
     if wanted.one_of and value not in wanted.one_of:
         raise ValueError(f"{name} is {_short(value)}; it must be {_choices(wanted.one_of)}")
-    if wanted.type in (int, float) and not wanted.least <= value <= wanted.most:
+    if isinstance(value, int | float) and not wanted.least <= value <= wanted.most:
         raise ValueError(
             f"{name} is {_short(value)}; it must be from {wanted.least:g} to {wanted.most:g}"
         )
-    if wanted.each is not None:
+    if wanted.each is not None and isinstance(value, list):
         for number, one in enumerate(value):
             _check_setting(one, wanted.each, f"{name}[{number}]", kind)
 

@@ -1,7 +1,7 @@
 """Model files that went wrong: torn bytes, and files that are whole but hold nonsense."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,7 +62,7 @@ def _other_array(content: Content, rng: np.random.Generator) -> Content:
     name = str(rng.choice(sorted(arrays)))
     values = arrays.pop(name)
     with np.errstate(all="ignore"):
-        changes: list[Callable[[], Mapping[str, np.ndarray]]] = [
+        changes: list[Callable[[], dict[str, np.ndarray]]] = [
             dict,
             lambda: {name: values, "other": values},
             lambda: {f"{name}s": values},

@@ -75,7 +75,7 @@ _ARRAYS = arrays_of.arrays(
 )
 
 
-@settings(suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_setting_and_any_array(models: dict[str, Path], data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(list(LOADS)))
