@@ -9,14 +9,44 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Float32
 
-from mam.core.model_files import ModelFile, load_model, save_model
-from mam.rivals.networks import RivalNetwork, network_of
-from mam.rivals.settings import Settings
+from mam.core.model_files import load_model, save_model
+from mam.core.schema import ArraySpec, ModelFile, Schema, Setting
+from mam.rivals.networks import NETWORKS, RivalNetwork, network_of
+from mam.rivals.settings import RATES, Settings
 from mam.rivals.train import TrainState, start
 from mam.rivals.trees import filled, named_arrays
 
 KIND = "rival"
-CHECKPOINT = "rival-checkpoint"
+SCHEMA = Schema(
+    KIND,
+    {
+        "network.*": ArraySpec(("float32",), None),
+        "moments.*": ArraySpec(("float32",), None),
+        "losses": ArraySpec(("float32",), ("blocks",)),
+    },
+    {
+        "network": Setting(str, one_of=tuple(NETWORKS)),
+        "task": Setting(str, one_of=tuple(RATES)),
+        "side": Setting(int, 16, 1 << 14),
+    },
+    "mam learn rival",
+    provenance={"settings": Setting(dict), "seconds": Setting(float, 0), "loss": Setting(float)},
+)
+CHECKPOINT = Schema(
+    "rival-checkpoint",
+    {
+        # A run that went astray is kept as well, to be looked at.
+        "network.*": ArraySpec(("float32",), None, finite=False),
+        "optimiser.*": ArraySpec(("float32", "int32"), None, finite=False),
+        "losses": ArraySpec(("float32",), ("blocks",), finite=False),
+    },
+    {name: Setting(str) for name in ("network", "task", "digest")}
+    | {name: Setting(int) for name in ("images", "side", "batch", "epochs", "seed")}
+    | {"rate": Setting(float)},
+    "mam learn rival",
+    {"blocks": (0, 1 << 30)},
+    provenance={"step": Setting(int, 0), "seconds": Setting(float, 0)},
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +72,14 @@ class Checkpoint:
 def save_rival(path: Path, stored: Stored, losses: Float32[np.ndarray, "blocks"]) -> None:
     """Write a network, whole or not at all."""
     arrays = named_arrays(stored.network, "network") | named_arrays(stored.moments, "moments")
-    save_model(
-        path, ModelFile(KIND, {**arrays, "losses": losses}, stored.config, stored.provenance)
-    )
+    arrays["losses"] = losses
+    save_model(path, ModelFile(arrays, stored.config, stored.provenance), SCHEMA)
 
 
 def load_rival(source: str | Path) -> Stored:
     """Read a network."""
-    file = load_model(source, KIND)
-    config = _checked(file.config, str(source))
+    file = load_model(source, SCHEMA)
+    config = file.config
     shape = eqx.filter_eval_shape(network_of, config["network"], 0, config["side"])
     network = filled(shape, file.arrays, "network", str(source))
     moments = eqx.filter_eval_shape(lambda network: network.moments(), network)
@@ -64,7 +93,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint, settings: Settings) -> N
     arrays = named_arrays(state.network, "network") | named_arrays(state.optimiser, "optimiser")
     arrays |= {"losses": checkpoint.losses}
     about = {"step": checkpoint.step, "seconds": checkpoint.seconds}
-    save_model(path, ModelFile(CHECKPOINT, arrays, settings.as_dict(), about))
+    save_model(path, ModelFile(arrays, settings.as_dict(), about), CHECKPOINT)
 
 
 def load_checkpoint(path: Path, settings: Settings) -> Checkpoint:
@@ -77,11 +106,9 @@ def load_checkpoint(path: Path, settings: Settings) -> Checkpoint:
         filled(shape.optimiser, file.arrays, "optimiser", str(path)),
     )
     about = file.provenance
+    if about["step"] > settings.steps:
+        raise ValueError(
+            f"{path}: the file is damaged (step {about['step']} of {settings.steps}); remove it to "
+            "start anew"
+        )
     return Checkpoint(state, about["step"], about["seconds"], file.arrays["losses"])
-
-
-def _checked(config: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-    missing = [name for name in ("network", "task", "side") if name not in config]
-    if missing:
-        raise ValueError(f"{where}: the file is damaged (it says nothing of its {missing[0]})")
-    return config

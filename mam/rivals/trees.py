@@ -20,6 +20,7 @@ def named_arrays(tree: Any, prefix: str) -> dict[str, np.ndarray]:
 
 def filled(tree: Any, arrays: Mapping[str, np.ndarray], prefix: str, where: str) -> Any:
     """A tree of the same form (shapes will do) with the arrays of those names, if they fit."""
+    others = {name for name in arrays if name.startswith(f"{prefix}.")}
 
     def found(path: Any, leaf: Any) -> Any:
         if not hasattr(leaf, "dtype"):
@@ -32,9 +33,13 @@ def filled(tree: Any, arrays: Mapping[str, np.ndarray], prefix: str, where: str)
             raise ValueError(
                 f"{where}: {name} is {array.dtype} {array.shape}, not {leaf.dtype} {leaf.shape}"
             )
+        others.discard(name)
         return jax.numpy.array(array)  # a copy: its memory may be given on
 
-    return jax.tree_util.tree_map_with_path(found, tree)
+    whole = jax.tree_util.tree_map_with_path(found, tree)
+    if others:
+        raise ValueError(f"{where}: {min(others)} is no array of such a network")
+    return whole
 
 
 def _name(prefix: str, path: Any) -> str:

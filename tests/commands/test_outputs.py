@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from mam import cli
-from mam.core.model_files import ModelFile, bundled_file, save_model
+from mam.core.model_files import bundled_file
 from mam.data import encode_png, recipe, write_dataset
+from mam.vision.parts.masks import Parts
 
 COMMANDS = {  # what a user types; IN is read and OUT written
     "look": ["look", "IN.parquet", "--out", "OUT"],
@@ -49,7 +50,7 @@ def inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("IN", "other"):
         write_dataset(recipe("pathfinder", "easy", 0), 2, Path(f"{name}.parquet"))
         Path(f"{name}.png").write_bytes(encode_png(np.eye(40, dtype=np.uint8) * 255))
-        save_model(f"{name}.safetensors", ModelFile("parts", {"masks": np.zeros(3)}, {}, {}))
+        Parts(np.ones((1, 3, 3), bool)).save(f"{name}.safetensors")
     return tmp_path
 
 

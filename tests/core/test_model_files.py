@@ -10,21 +10,31 @@ from safetensors.numpy import save_file
 
 from mam.core import model_files as files
 from mam.core.digest import DATA, HEADER
-from mam.core.model_files import ModelFile, bundled_models, load_model, model_kind, save_model
+from mam.core.model_files import bundled_models, load_model, model_kind, save_model
+from mam.core.schema import ArraySpec, ModelFile, Schema, Setting
 from tests.oracles.flips import outcomes
 
 ARRAYS = {"weights": np.linspace(0, 1, 60), "mask": np.arange(30, dtype=np.uint8).reshape(5, 6)}
-MODEL = ModelFile("toy", ARRAYS, {"side": 7}, {"data": "toy.parquet", "rows": 10})
+MODEL = ModelFile(ARRAYS, {"side": 7}, {"data": "toy.parquet", "rows": 10})
+TOY = Schema(
+    "toy",
+    {
+        "weights": ArraySpec(("float64",), ("terms",)),
+        "mask": ArraySpec(("uint8",), ("rows", "cols"), optional=True),
+    },
+    {"side": Setting(int, optional=True)},
+    "mam learn toys",
+)
 
 
 @pytest.mark.parametrize("mapped", [False, True])
 @pytest.mark.parametrize("count", [300, pytest.param(1500, marks=pytest.mark.slow)])
 def test_no_flipped_bit_changes_a_model_silently(tmp_path: Path, mapped: bool, count: int) -> None:
     path = tmp_path / "toy.safetensors"
-    save_model(path, MODEL)
+    save_model(path, MODEL, TOY)
 
     def read() -> list:
-        found = load_model(path, "toy", mapped=mapped)
+        found = load_model(path, TOY, mapped=mapped)
         arrays = sorted((name, a.dtype.str, a.tolist()) for name, a in found.arrays.items())
         return [arrays, found.config, found.provenance]
 
@@ -38,16 +48,16 @@ def test_a_large_mapped_file_is_not_read_to_be_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "toy.safetensors"
-    save_model(path, MODEL)
+    save_model(path, MODEL, TOY)
     monkeypatch.setattr(files, "_CHECKED", 100)
     monkeypatch.setattr(files, "check_data", lambda path: pytest.fail("read it all"))
-    found = load_model(path, "toy", mapped=True)
+    found = load_model(path, TOY, mapped=True)
     np.testing.assert_array_equal(found.arrays["mask"], ARRAYS["mask"])
     content = bytearray(path.read_bytes())
     content[content.index(b"toy.parquet")] ^= 1
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"toy\.safetensors: .*header has another digest"):
-        load_model(path, "toy", mapped=True)
+        load_model(path, TOY, mapped=True)
     with pytest.raises(ValueError, match=r"toy\.safetensors: .*header has another digest"):
         model_kind(path)
 
@@ -61,7 +71,7 @@ def test_a_file_without_digests_is_read(tmp_path: Path) -> None:
     about = {"format": 1, "kind": "toy", "version": "0.1.0", "config": {}, "provenance": {"n": 1}}
     _written_before(path, json.dumps(about))
     for mapped in (False, True):
-        found = load_model(path, "toy", mapped=mapped)
+        found = load_model(path, TOY, mapped=mapped)
         assert found.provenance == {"n": 1} and found.arrays["weights"].tolist() == [0, 0, 0]
 
 
@@ -69,12 +79,12 @@ def test_a_file_without_digests_is_read(tmp_path: Path) -> None:
 def test_a_file_that_says_nonsense_of_itself_is_named(tmp_path: Path, text: str) -> None:
     _written_before(tmp_path / "a.safetensors", text)
     with pytest.raises(ValueError, match=r"a\.safetensors: the file is damaged"):
-        load_model(tmp_path / "a.safetensors", "toy")
+        load_model(tmp_path / "a.safetensors", TOY)
 
 
 def test_the_same_model_gives_the_same_file(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        save_model(tmp_path / name, MODEL)
+        save_model(tmp_path / name, MODEL, TOY)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
@@ -84,4 +94,3 @@ def test_bundled_models_have_digests(name: str) -> None:
     with safe_open(path, "numpy") as file:
         about = json.loads(file.metadata()["mam"])
     assert len(about[HEADER]) == len(about[DATA]) == 64
-    load_model(name, about["kind"])

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,11 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from mam.cli import app
-from mam.core.model_files import ModelFile, load_model, save_model
+from mam.core.model_files import load_model, save_model
+from mam.core.schema import ModelFile, Setting
 from mam.data import CabcRow, recipe, write_dataset
 from mam.data.read.labelled import read_labelled
+from mam.rivals.files import SCHEMA
 from tests.rivals.tiny import SIDE, tiny, write_set
 
 __all__ = ["tiny"]
@@ -88,16 +91,19 @@ def test_what_does_not_fit_is_refused(learned: Path, folder: Path, tmp_path: Pat
 
 
 def test_files_with_other_arrays_are_refused(learned: Path, folder: Path, tmp_path: Path) -> None:
-    file = load_model(learned, "rival")
+    file = load_model(learned, SCHEMA)
     wrong = {
         "less": ({"network.cell.mu": None}, {}, "no network.cell.mu in it"),
         "other": ({"network.cell.mu": np.zeros(3, np.float32)}, {}, r"mu is float32 \(3,\), not"),
-        "kind": ({}, {"network": "vit"}, "vit: no such rival"),
+        "kind": ({}, {"network": "vit"}, "network is 'vit'; it must be h-cnn or"),
     }
     for name, (arrays, config, words) in wrong.items():
         kept = {n: a for n, a in {**file.arrays, **arrays}.items() if a is not None}
         path = tmp_path / name
-        save_model(path, ModelFile("rival", kept, {**file.config, **config}, file.provenance))
+        model = ModelFile(kept, {**file.config, **config}, file.provenance)
+        save_model(
+            path, model, replace(SCHEMA, settings={**SCHEMA.settings, "network": Setting(str)})
+        )
         with pytest.raises(ValueError, match=words):
             run("evaluate", "pathfinder", folder / "test.parquet", "--model", path)
 

@@ -13,7 +13,7 @@ from mam.data.store.lock import locked_file
 from mam.rivals import data
 from mam.rivals.convnext import ConvNext
 from mam.rivals.data import batch_of, coming, numbers_of
-from mam.rivals.files import KIND
+from mam.rivals.files import SCHEMA
 from mam.rivals.hcnn import Hcnn
 from mam.rivals.layers import convolve, pool
 from mam.rivals.learn import BLOCK, checkpoint_path, learn_rival
@@ -82,7 +82,7 @@ def test_a_stopped_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
         stops.append(progress.step)
         assert checkpoint_path(parts).exists() != progress.finished == parts.exists()
     assert stops == [BLOCK, 2 * BLOCK, SETTINGS.steps]
-    one, other = (load_model(path, KIND).arrays for path in (whole, parts))
+    one, other = (load_model(path, SCHEMA).arrays for path in (whole, parts))
     assert one.keys() == other.keys() and len(one["losses"]) == 3
     for name in one:
         np.testing.assert_array_equal(one[name], other[name], err_msg=name)

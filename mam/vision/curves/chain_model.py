@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from mam.core.schema import Setting, floats
 from mam.factors import PatternSet
 from mam.graph import compile_graphs
 from mam.infer import Options, Solution, solve
@@ -48,13 +49,21 @@ class ContourPotentials:
 
         Those written before version 0.2 also hold settings of messages, which nothing needs now.
         """
-        return cls(**{field.name: config[field.name] for field in fields(cls)})
+        return cls(**floats({field.name: config[field.name] for field in fields(cls)}))
 
     @property
     def least_link(self) -> float:
         """A link with no more than this is OFF in every best answer: without it, both of its
         pieces together lose less."""
         return -2 * max(self.presence + self.termination, -self.termination)
+
+
+# What model files say of them; those written before version 0.2 say more.
+POTENTIALS = {
+    "presence": Setting(float, -1e6, 1e6),
+    "termination": Setting(float, -1e6, 0.0),
+    **{name: Setting(float, optional=True) for name in ("damping", "iterations", "noise")},
+}
 
 
 @dataclass(frozen=True, eq=False)

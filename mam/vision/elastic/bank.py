@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Int, Integer
 
-from mam.core.model_files import ModelFile, load_model, save_model
+from mam.core.model_files import load_model, save_model
+from mam.core.schema import ModelFile
+from mam.vision.elastic.bank_schema import ARRAYS, SCHEMA
 from mam.vision.elastic.springs import Edges
 
-KIND = "elastic graphs"
 NO_CATEGORY = -1
 
 
@@ -125,16 +126,13 @@ class Bank:
         for name in ("vertices", "ends"):
             if arrays[name].max() <= 255:
                 arrays[name] = arrays[name].astype(np.uint8)  # half the file
-        save_model(path, ModelFile(KIND, arrays, self.config, self.provenance))
+        save_model(path, ModelFile(arrays, self.config, self.provenance), SCHEMA)
 
     @classmethod
     def load(cls, source: str | Path) -> "Bank":
         """Open a bank from a file, or by its bundled name; the arrays stay there until used."""
-        found = load_model(source, KIND, mapped=True)
+        found = load_model(source, SCHEMA, mapped=True)
         return cls.of_arrays(found.arrays, found.config, found.provenance)
-
-
-ARRAYS = ("vertices", "vertex_count", "ends", "radius", "edge_count", "category")
 
 
 def _widened(values: np.ndarray, width: int | None) -> np.ndarray:

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Shaped
 
-from mam.core.model_files import ModelFile, load_model, save_model
+from mam.core.model_files import load_model, save_model
+from mam.core.schema import ArraySpec, ModelFile, Schema, Setting, floats
 
 
 @dataclass(frozen=True)
@@ -98,10 +99,31 @@ class Parts:
     def save(self, path: str | Path) -> None:
         """Write the parts to a file."""
         arrays = {"masks": self.masks.astype(np.uint8)}
-        save_model(path, ModelFile("parts", arrays, asdict(self.noise), self.provenance))
+        save_model(path, ModelFile(arrays, asdict(self.noise), self.provenance), SCHEMA)
 
     @classmethod
     def load(cls, source: str | Path) -> "Parts":
         """Read parts from a file, or by their bundled name."""
-        found = load_model(source, "parts")
-        return cls(found.arrays["masks"].astype(bool), Noise(**found.config), found.provenance)
+        found = load_model(source, SCHEMA)
+        return read_parts(found, found.config, found.provenance)
+
+
+def read_parts(
+    file: ModelFile, noise: Mapping[str, Any], provenance: Mapping[str, Any] | None = None
+) -> Parts:
+    """The parts that a file holds."""
+    return Parts(file.arrays["masks"].astype(bool), Noise(**floats(noise)), provenance or {})
+
+
+# What files of parts, and of models that hold parts, say of them.
+MASKS = {"masks": ArraySpec(("uint8",), ("types", "side", "side"), 0, 1)}
+NOISE = {name: Setting(float) for name in ("pi01", "pi10", "prior")}
+SIZES = {"types": (1, 1 << 16), "side": (1, 1023)}  # types are numbers of 16 bits
+SCHEMA = Schema(
+    "parts",
+    MASKS,
+    NOISE,
+    "mam learn parts",
+    SIZES,
+    rules=[lambda file: read_parts(file, file.config)],
+)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mam.core.model_files import ModelFile, save_model
 from mam.data import make_row, recipe
 from mam.data.raster import disc
 from mam.vision.elastic.bank import Bank
@@ -135,8 +134,7 @@ def test_a_bank_survives_its_file(tmp_path: Path) -> None:
     again = Bank.load(tmp_path / "bank.safetensors")
     np.testing.assert_array_equal(again.ends, bank.ends)
     assert again.provenance == {"data": "toy"} and again.mask.dtype == bool
-    parts = ModelFile("parts", {"masks": np.ones((1, 3, 3), np.uint8)}, {}, {})
-    save_model(tmp_path / "parts.safetensors", parts)
+    Parts(np.ones((1, 3, 3), bool)).save(tmp_path / "parts.safetensors")
     with pytest.raises(ValueError, match="a model of parts, where one of elastic graphs"):
         Bank.load(tmp_path / "parts.safetensors")
 

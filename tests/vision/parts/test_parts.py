@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from mam.core.model_files import ModelFile, save_model
+from mam.core.model_files import save_model
+from mam.core.schema import ArraySpec, ModelFile, Schema
 from mam.vision.parts.masks import CABC, Noise, Parts
 
 
@@ -49,8 +50,11 @@ def test_files_that_are_no_parts(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not one that mam wrote"):
         Parts.load(stranger)
     other = tmp_path / "other.safetensors"
-    save_model(other, ModelFile("contours", {"x": np.zeros(3)}, {}, {}))
-    with pytest.raises(ValueError, match="a model of contours"):
+    toy = Schema("toy", {"x": ArraySpec(("float64",), (3,))}, {}, "mam learn toys")
+    save_model(other, ModelFile({"x": np.zeros(3)}, {}, {}), toy)
+    with pytest.raises(
+        ValueError, match=r"a model of toy, where one of parts .* `mam learn parts`"
+    ):
         Parts.load(other)
     with pytest.raises(FileNotFoundError, match="no such file"):
         Parts.load(tmp_path / "none.safetensors")

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
-from mam.core.model_files import ModelFile, load_model, save_model
+from mam.core.model_files import load_model, save_model
 from mam.core.programs import forget_old_programs
+from mam.core.schema import ArraySpec, ModelFile, Schema, Setting
 from mam.data.images import PictureSource
 from mam.vision.curves.chain_grouper import ChainGrouper
 from mam.vision.curves.chain_model import (
+    POTENTIALS,
     ContourPotentials,
     Decided,
     Links,
@@ -49,6 +51,16 @@ from mam.vision.images.binary import Images, as_binary, one_channel
 _BATCH = 16  # images whose attention variables are decided at once
 _MOST = 50_000_000  # pixels of an image; so many take some 3 GB and half a minute
 _POTENTIALS = ContourPotentials()
+SCHEMA = Schema(
+    "curves",
+    {"weights": ArraySpec(("float64",), (len(TERMS),), -1e6, 1e6)},
+    {
+        "potentials": POTENTIALS,
+        "terms": Setting(list, one_of=(list(TERMS),)),
+        "threshold": Setting(float, none=True),
+    },
+    "mam learn curves",
+)
 
 
 class CurveGrouper(ChainGrouper):
@@ -175,12 +187,12 @@ class CurveGrouper(ChainGrouper):
         config = {"potentials": asdict(self.potentials), "terms": TERMS}
         config["threshold"] = self.threshold
         arrays = {"weights": self._fitted().weights}
-        save_model(path, ModelFile("curves", arrays, config, self.provenance_))
+        save_model(path, ModelFile(arrays, config, self.provenance_), SCHEMA)
 
     @classmethod
     def load(cls, source: str | Path) -> "CurveGrouper":
         """Read a model from a file, or by its bundled name."""
-        found = load_model(source, "curves")
+        found = load_model(source, SCHEMA)
         potentials = ContourPotentials.of(found.config["potentials"])
         grouper = cls(potentials=potentials, threshold=found.config["threshold"])
         grouper.continuation_ = StrandContinuation(found.arrays["weights"])

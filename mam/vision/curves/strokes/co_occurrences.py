@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from mam.core.schema import ArraySpec
 from mam.vision.curves.chain_model import Links
 from mam.vision.curves.strokes.poses import Poses, nearby
 from mam.vision.parts.masks import Parts
@@ -19,6 +20,12 @@ from mam.vision.parts.masks import Parts
 LEAST = 1.7e-7  # share of all counts (paper, "Learning" of the pathfinder challenge)
 _HALF = 1 << 15  # offsets are numbers of 16 bits
 _MOST_DISTANCES = 1 << 22  # between pixels of parts that are held at once
+_FARTHEST = 1000  # px of an offset in a file: all parts so near each other are paired
+ARRAYS = {
+    "key": ArraySpec(("int64",), ("kinds",), 0, 2.0**63, rising=True, optional=True),
+    "count": ArraySpec(("int64",), ("kinds",), 1, 2.0**63, optional=True),
+    "side": ArraySpec(("int64",), ("kinds", 2), 0, 1, optional=True),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +89,19 @@ def _unpacked(key: Int[np.ndarray, " kinds"]) -> Int[np.ndarray, "kinds 4"]:
     """Both types, rows and columns from the one to the other."""
     fields = np.stack([key >> 48, key >> 32, key >> 16, key], 1) & 0xFFFF
     return fields - np.array([0, 0, _HALF, _HALF])
+
+
+def check_keys(key: Int[np.ndarray, " kinds"], types: int) -> None:
+    """Refuse keys that name no part, or an offset that no part ever has."""
+    fields = _unpacked(key)
+    least, most = np.array([0, 0, *[-_FARTHEST] * 2]), np.array([types - 1] * 2 + [_FARTHEST] * 2)
+    wrong = np.flatnonzero(((fields < least) | (fields > most)).any(1))
+    if len(wrong):
+        one, other, down, right = fields[wrong[0]].tolist()
+        raise ValueError(
+            f"key[{wrong[0]}] is {key[wrong[0]]}, part {one} and {down}, {right} px off part "
+            f"{other}; there are {types} parts, and offsets up to {_FARTHEST} px"
+        )
 
 
 def _sides(kinds: Int[np.ndarray, "kinds 4"], parts: Parts) -> Int[np.ndarray, "kinds 2"]:

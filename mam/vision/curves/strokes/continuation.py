@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy import ndimage
 
+from mam.core.schema import ArraySpec, Setting
 from mam.vision.curves.chain_model import Links
 from mam.vision.curves.strokes.poses import Poses
 from mam.vision.curves.strokes.stroke_pairs import Pairs, find_pairs
@@ -36,6 +37,18 @@ class Smoothing:
 
 
 SMOOTHING = Smoothing()
+# What a model file says of them. Pairs within reach are all listed.
+SETTINGS = {
+    "reach": Setting(float, 0.1, 1000),
+    **{name: Setting(float, 0.01, 1000) for name in ("distance_step", "angle_step")},
+    **{name: Setting(float, 0, 1000) for name in ("distance_width", "angle_width")},
+    **{name: Setting(float, 0, 1000) for name in ("others_width", "unseen", "doubt")},
+}
+ARRAYS = {
+    "table": ArraySpec(
+        ("float32", "float64"), ("distances", "angles", "angles"), -1e6, 1e6, optional=True
+    )
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +101,12 @@ def learn_smooth(
     linked = spread(neighbours, 1.0) + smoothing.doubt
     others = spread(~neighbours, smoothing.others_width) + smoothing.unseen
     return SmoothContinuation(np.log(linked / others).astype(np.float32), smoothing)
+
+
+def check_table(table: np.ndarray, smoothing: Smoothing) -> None:
+    """Refuse a grid of another size than the settings say."""
+    if table.shape != _grid_shape(smoothing):
+        raise ValueError(f"table is {table.shape}, but its smoothing says {_grid_shape(smoothing)}")
 
 
 def _grid_shape(smoothing: Smoothing) -> tuple[int, int, int]:

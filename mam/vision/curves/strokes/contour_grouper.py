@@ -16,7 +16,8 @@ import numpy as np
 from jaxtyping import Bool
 
 from mam.core.devices import by_device
-from mam.core.model_files import ModelFile, load_model, save_model
+from mam.core.model_files import load_model, save_model
+from mam.core.schema import ModelFile, floats
 from mam.vision.curves.chain_grouper import ChainGrouper
 from mam.vision.curves.chain_model import (
     ContourPotentials,
@@ -31,13 +32,14 @@ from mam.vision.curves.link_score import link_f1
 from mam.vision.curves.strokes.by_image import cut_by_image, sorted_by_image
 from mam.vision.curves.strokes.continuation import SMOOTHING, SmoothContinuation, Smoothing
 from mam.vision.curves.strokes.contour_answer import Grouping
+from mam.vision.curves.strokes.contour_schema import SCHEMA
 from mam.vision.curves.strokes.hidden import add_hidden
 from mam.vision.curves.strokes.poses import Poses
 from mam.vision.curves.strokes.presets import Continuation, ContourPreset, preset_of
 from mam.vision.curves.strokes.stroke_truth import true_links
 from mam.vision.images.binary import Images, as_binary, one_channel
 from mam.vision.images.covered import Hidden
-from mam.vision.parts.masks import Noise, Parts
+from mam.vision.parts.masks import Parts, read_parts
 from mam.vision.parts.sparsifier import Sparsifier
 
 
@@ -254,20 +256,18 @@ class ContourGrouper(ChainGrouper):
             "restarts": self.restarts or self._preset.restarts,
         }
         arrays = {"masks": parts.masks.astype(np.uint8), **continuation.arrays}
-        save_model(path, ModelFile("contours", arrays, config, self.provenance_))
+        save_model(path, ModelFile(arrays, config, self.provenance_), SCHEMA)
 
     @classmethod
     def load(cls, source: str | Path) -> "ContourGrouper":
         """Read a model from a file, or by its bundled name."""
-        found = load_model(source, "contours")
+        found = load_model(source, SCHEMA)
         config = found.config
-        if config.get("continuation", "smooth") != "smooth":
-            raise ValueError(f"{source}: written before presets; learn it anew with preset='paper'")
         grouper = cls(
-            Parts(found.arrays["masks"].astype(bool), Noise(**config["noise"])),
+            read_parts(found, config["noise"]),
             preset=config.get("preset", "best"),
             potentials=ContourPotentials.of(config["potentials"]),
-            smoothing=Smoothing(**config["smoothing"]),
+            smoothing=Smoothing(**floats(config["smoothing"])),
             threshold=config["threshold"],
             restarts=config["restarts"],
         )

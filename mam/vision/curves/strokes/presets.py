@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
+from mam.core.schema import ArraySpec
 from mam.infer import Options
 from mam.vision.curves.chain_model import ContourPotentials
 from mam.vision.curves.courses import Contour
+from mam.vision.curves.strokes import co_occurrences, continuation
 from mam.vision.curves.strokes.co_occurrences import CoOccurrences, learn_co_occurrences
 from mam.vision.curves.strokes.continuation import SmoothContinuation, Smoothing, learn_smooth
 from mam.vision.curves.strokes.poses import Poses, find_poses, joined_poses, part_poses
@@ -38,6 +40,7 @@ class ContourPreset:
     # What continues what, and how many neighbours were seen.
     learn: Callable[[Sequence[Lesson], Parts, Smoothing], tuple[Continuation, int]]
     read: Callable[[Mapping[str, np.ndarray], Smoothing], Continuation]
+    arrays: Mapping[str, ArraySpec]  # what is read
     potentials: ContourPotentials
     sparsifications: int  # of every training image, each from its own seed
     restarts: int  # of the sparsifier
@@ -90,6 +93,7 @@ PRESETS = {
         find_poses,
         _smooth_lessons,
         lambda arrays, smoothing: SmoothContinuation(arrays["table"], smoothing),
+        continuation.ARRAYS,
         ContourPotentials(),
         sparsifications=1,
         restarts=8,
@@ -101,6 +105,7 @@ PRESETS = {
         _parts_alone,
         _counted_lessons,
         lambda arrays, smoothing: CoOccurrences(arrays["key"], arrays["count"], arrays["side"]),
+        co_occurrences.ARRAYS,
         replace(ContourPotentials(), presence=1000.0),
         sparsifications=10,
         restarts=1,  # the authors started again only where messages did not come to rest

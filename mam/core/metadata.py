@@ -1,0 +1,73 @@
+"""What a model file says of itself: JSON of limited size and depth, read before anything else."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+
+from mam.core.digest import check_header
+
+MOST_HEADER = 16 << 20  # bytes; a header names every array, in some 100 bytes each
+MOST_METADATA = 1 << 20  # characters; those of bundled models have fewer than 1,000
+MOST_DEPTH = 32  # brackets inside brackets; the deepest that is written here has 4
+_LENGTH = 8  # bytes at the start that say how long the header is
+_KEYS = {"format": int, "kind": str, "version": str, "config": dict, "provenance": dict}
+
+
+def read_metadata(path: Path) -> dict[str, Any]:
+    """What a file says of itself: its format, kind, version, config and provenance."""
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(_LENGTH), "little")
+    if MOST_HEADER < size <= path.stat().st_size:
+        raise ValueError(f"{path}: its header has {size} bytes, and {MOST_HEADER} are the most")
+    try:
+        with safe_open(path, "numpy") as file:
+            text = (file.metadata() or {}).get("mam")
+    except (SafetensorError, OSError) as error:
+        raise ValueError(f"{path}: not a model file ({error})") from None
+    if text is None:
+        raise ValueError(f"{path}: a safetensors file, but not one that mam wrote")
+    check_header(path)
+    try:
+        return _parsed(text)
+    except ValueError as error:
+        raise ValueError(f"{path}: the file is damaged ({error})") from None
+
+
+def metadata_text(about: dict[str, Any]) -> str:
+    """The JSON to write, for `read_metadata` to read."""
+    text = json.dumps(about, sort_keys=True)
+    _parsed(text)
+    return text
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    if len(text) > MOST_METADATA:
+        raise ValueError(f"metadata of {len(text)} characters, and {MOST_METADATA} are the most")
+    if nesting(text) > MOST_DEPTH:
+        raise ValueError(f"metadata {nesting(text)} brackets deep, and {MOST_DEPTH} are the most")
+    about = json.loads(text)
+    # Half of a surrogate pair cannot be printed, and would end the command that shows it.
+    json.dumps(about, ensure_ascii=False).encode()
+    for key, kind in _KEYS.items():
+        if not isinstance(about, dict) or key not in about:
+            raise ValueError(f"it says nothing of its {key}")
+        if type(about[key]) is not kind:
+            raise ValueError(f"its {key} is a {type(about[key]).__name__}, not a {kind.__name__}")
+    return about
+
+
+def nesting(text: str) -> int:
+    """How many brackets of JSON stand inside each other, at most.
+
+    >>> nesting('{"a": [1, "[[["]}')
+    2
+    """
+    # Text that ends inside a string matches too, so that none is looked at twice.
+    bare = re.sub(r'"(?:[^"\\]|\\.)*+"?', "", text, flags=re.DOTALL)
+    signs = np.frombuffer(bare.encode(errors="replace"), np.uint8)
+    steps = np.isin(signs, list(b"[{")).astype(np.int64) - np.isin(signs, list(b"]}"))
+    return int(np.cumsum(steps).max(initial=0))
