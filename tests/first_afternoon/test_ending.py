@@ -98,7 +98,8 @@ def test_commands_end_soon(tmp_path: Path, name: str, wait: float) -> None:
     assert not any(nothing), said
     assert last.startswith("mam: interrupted; ") and (name in KEPT or "nothing was" in last)
     assert KEPT.get(name, "") in last or wait < 3  # it may still be importing
-    assert not list(tmp_path.rglob("*.tmp"))
+    # What a data set leaves between its shards, the next run removes.
+    assert not [path for path in tmp_path.rglob("*.tmp") if ".parts" not in path.parent.name]
 
 
 def test_what_hears_no_exception_is_ended(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_batches_depend_on_the_seed_alone() -> None:
 
 def test_a_bad_picture_is_named() -> None:
     few = replace(pictures(3), pictures=[b"x", *pictures(2).pictures])
-    with pytest.raises(ValueError, match="toy: row 0, column 'image': not a PNG"):
+    with pytest.raises(ValueError, match="toy: row 0, column 'image': not a picture"):
         batch_of(few, [2, 0], SIDE)
     from mam.data import encode_png
 

@@ -207,7 +207,7 @@ def test_an_image_smaller_than_a_part_and_an_all_on_image() -> None:
     [
         (np.array([[0, 7, 255]]), {}, "image 0 is not binary: it holds 7"),
         (np.zeros((0, 3), bool), {}, "no pixels"),
-        (np.zeros((2, 3, 3)), {}, "one value a pixel"),
+        (np.zeros((2, 3, 7)), {}, "rows x columns"),
         (np.array([[np.nan]]), {}, "finite"),
         (np.ones((40, 40)), {"max_candidates": 100}, "raise max_candidates"),
         (np.ones((2, 2)), {"pruning": "much"}, "pruning is one of"),
