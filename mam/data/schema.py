@@ -55,6 +55,7 @@ class CurvesRow:
     labels: UInt8[np.ndarray, "rows cols"]  # 0 or curve number, the upper curve owns a crossing
     gaps: Bool[np.ndarray, "rows cols"] | None = None  # the mask broken along upper curves' borders
     name: str | None = None
+    masks: Bool[np.ndarray, "curves rows cols"] | None = None  # all pixels of each, shared or not
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,7 @@ class PictureRow:
 Row = PathfinderRow | CabcRow | CurvesRow | ObjectRow
 
 _IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+_IMAGES = pa.list_(_IMAGE)
 _POINTS = pa.list_(pa.list_(pa.int64()))
 COLUMNS: Mapping[type, Mapping[str, pa.DataType]] = {
     PathfinderRow: {
@@ -110,7 +112,7 @@ COLUMNS: Mapping[type, Mapping[str, pa.DataType]] = {
 
 # Read where a file has them, never written.
 OPTIONAL: Mapping[type, Mapping[str, pa.DataType]] = {
-    CurvesRow: {"gaps": _IMAGE, "name": pa.string()},
+    CurvesRow: {"gaps": _IMAGE, "name": pa.string(), "masks": _IMAGES},
 }
 
 
@@ -227,6 +229,8 @@ def from_record(row_type: type, record: Mapping[str, Any], where: str) -> Row:
             raise ValueError(f"{spot}: the value is missing (null)")
         if kind == _IMAGE:
             values[name] = _picture(row_type, name, record[name], spot)
+        elif kind == _IMAGES:
+            values[name] = _pictures(row_type, name, record[name], spot)
         elif name == "segments":
             values[name] = parse_segments(record[name], spot)
         elif pa.types.is_list(kind):
@@ -240,14 +244,12 @@ def from_record(row_type: type, record: Mapping[str, Any], where: str) -> Row:
 def _agree(row_type: type, values: Mapping[str, Any], where: str) -> None:
     """The pictures of a row have one size, and its markers lie on them."""
     kinds = {**COLUMNS[row_type], **OPTIONAL.get(row_type, {})}
-    pictures = [name for name, kind in kinds.items() if kind == _IMAGE and name in values]
-    size = values[pictures[0]].shape[:2]
-    for name in pictures[1:]:
-        if values[name].shape[:2] != size:
-            raise ValueError(
-                f"{where}, column {name!r}: size {values[name].shape[:2]} differs from "
-                f"{pictures[0]!r}, {size}"
-            )
+    there = [name for name, kind in kinds.items() if kind in (_IMAGE, _IMAGES) and name in values]
+    size = values[there[0]].shape[:2]
+    for name in there:
+        if (other := values[name].shape[kinds[name] == _IMAGES :][:2]) != size:
+            spot = f"{where}, column {name!r}"
+            raise ValueError(f"{spot}: size {other} differs from {there[0]!r}, {size}")
     markers = values.get("markers")
     if markers is not None and ((markers < 0) | (markers >= size)).any():
         raise ValueError(f"{where}, column 'markers': {markers.tolist()} lies outside {size}")
@@ -263,7 +265,14 @@ def _picture(row_type: type, name: str, cell: Mapping[str, Any], spot: str) -> A
         return pixels[..., :3]
     if pixels.ndim != 2 or pixels.dtype != np.uint8:
         raise ValueError(f"{spot}: an 8-bit grey image is needed, found {pixels.shape}")
-    return pixels > 0 if name in ("mask", "gaps") else pixels
+    return pixels > 0 if name in ("mask", "gaps", "masks") else pixels
+
+
+def _pictures(row_type: type, name: str, cells: Any, spot: str) -> Any:
+    found = [_picture(row_type, name, cell or {}, spot) for cell in cells]
+    if len({one.shape for one in found}) != 1:
+        raise ValueError(f"{spot}: needs images of one size, and one at least")
+    return np.stack(found)
 
 
 def _numbers(value: Any, shape: tuple[int, ...], spot: str) -> Int[np.ndarray, "..."]:

@@ -4,7 +4,7 @@ import time
 from itertools import islice
 
 import numpy as np
-from jaxtyping import Bool, Shaped
+from jaxtyping import Bool, Int, Shaped
 from scipy.optimize import linear_sum_assignment
 
 from mam.core.progress import Advance
@@ -19,6 +19,7 @@ COLUMNS = ("mask", "gaps")
 # well changes the figures by no more than chance.
 _LEARNED_FROM = ("easy", "medium")
 _ENOUGH = 0.98  # Dice below which a row counts as an error
+_RIGHT = 0.95  # Dice above which a curve counts as right
 _BATCH = 16  # rows read and answered at a time
 
 
@@ -63,11 +64,13 @@ def evaluate(
 ) -> Report:
     """Measure Dice, averaged over the curves of a set; rows below .98 are errors.
 
-    The part of a row's name before "/" is its set; rows without names are one set, "all".
+    ``right`` is the share of a set's rows with all curves above .95. Where a row says which pixels
+    several curves share (``masks``), these are left out. The part of a row's name before "/" is its
+    set; rows without names are one set, "all".
     """
     if column not in COLUMNS:
         raise ValueError(f"column is one of {', '.join(COLUMNS)}, not {column!r}")
-    figures: dict[str, list[float]] = {}
+    figures: dict[str, list[list[float]]] = {}
     errors: list[int] = []
     skipped: dict[int, str] = {}
     seconds, done, proved = 0.0, 0, 0
@@ -83,15 +86,29 @@ def evaluate(
             if not row.labels.any():
                 skipped[number] = "no curve has a label"
                 continue
-            scores = dice(found, row.labels)
-            figures.setdefault(_set_of(row), []).extend(scores)
+            scores = dice(*_compared(found, row))
+            figures.setdefault(_set_of(row), []).append(scores)
             if np.mean(scores) < _ENOUGH:
                 errors.append(number)
         done += len(some)
         advance(len(some))
-    means = {name: float(np.mean(scores)) for name, scores in sorted(figures.items())}
-    measured = {"dice": means, "proved": proved / max(done, 1)}
+    sets = sorted(figures.items())
+    measured = {
+        "dice": {name: float(np.mean(np.concatenate(rows_))) for name, rows_ in sets},
+        "right": {name: float(np.mean([min(r) > _RIGHT for r in rows_])) for name, rows_ in sets},
+        "proved": proved / max(done, 1),
+    }
     return Report(measured, done - len(skipped), seconds, tuple(errors), skipped)
+
+
+def _compared(
+    found: Int[np.ndarray, "rows cols"], row: CurvesRow
+) -> tuple[Shaped[np.ndarray, "rows cols"], Shaped[np.ndarray, "rows cols"]]:
+    """The found and the true labels, without pixels that several curves share."""
+    if row.masks is None:
+        return found, row.labels
+    one = row.masks.sum(0) <= 1
+    return np.where(one, found, 0), np.where(one, row.labels, 0)
 
 
 def _set_of(row: CurvesRow) -> str:

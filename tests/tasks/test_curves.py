@@ -15,8 +15,9 @@ from typer.testing import CliRunner
 from mam.cli import app
 from mam.data import CurvesRow, rows_of
 from mam.data.generate.curves import LEVELS, make_curves
-from mam.data.schema import schema_of, to_record
+from mam.data.schema import from_record, schema_of, to_record
 from mam.tasks.curves import dice, evaluate
+from mam.tasks.rows import rows_of_kind
 from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
 
@@ -95,3 +96,34 @@ def test_other_data_is_refused(tmp_path: Path) -> None:
         run("evaluate", "curves", data)
     with pytest.raises(ValueError, match="column is one of mask, gaps"):
         evaluate(str(data), CurveGrouper.load("curves"), "image")
+
+
+def _with_masks(path: Path, masks: np.ndarray) -> str:
+    """One row whose two curves are the rows of a cross, with a mask for each."""
+    record = to_record(CurvesRow(masks.any(0), (masks[0] + 2 * masks[1]).astype(np.uint8) % 3))
+    record["masks"] = [to_record(CurvesRow(one, one.astype(np.uint8)))["mask"] for one in masks]
+    schema = schema_of(CurvesRow)
+    schema = schema.append(pa.field("masks", pa.list_(schema.field("mask").type)))
+    pq.write_table(pa.Table.from_pylist([record], schema=schema), path)
+    return str(path)
+
+
+def test_pixels_that_curves_share_are_left_out(tmp_path: Path) -> None:
+    masks = np.zeros((2, 64, 64), bool)
+    masks[0, 30:35, 4:60], masks[1, 4:60, 30:35] = True, True
+    file = _with_masks(tmp_path / "cross.parquet", masks)
+    [row] = rows_of_kind(file, CurvesRow, "image of curves")
+    np.testing.assert_array_equal(row.masks, masks)  # type: ignore[arg-type]
+    report = evaluate(file, CurveGrouper.load("curves"))
+    assert report.figures["dice"] == {"all": 1.0} and report.figures["right"] == {"all": 1.0}
+
+
+def test_rows_with_damaged_masks_are_named(tmp_path: Path) -> None:
+    record = to_record(CurvesRow(np.eye(8, dtype=bool), np.eye(8, dtype=np.uint8)))
+    small = to_record(CurvesRow(np.eye(4, dtype=bool), np.eye(4, dtype=np.uint8)))["mask"]
+    with pytest.raises(ValueError, match="'masks': needs images of one size"):
+        from_record(CurvesRow, {**record, "masks": []}, "here")
+    with pytest.raises(ValueError, match=r"'masks': size .4, 4. differs from 'mask'"):
+        from_record(CurvesRow, {**record, "masks": [small]}, "here")
+    with pytest.raises(ValueError, match="'masks': needs images of one size"):
+        from_record(CurvesRow, {**record, "masks": [small, record["mask"]]}, "here")
