@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from mam.core.whole import remove_unfinished
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _PATIENCE = 1.2  # seconds for half-written files to go and worker processes to end
 
@@ -25,6 +27,7 @@ class Ended(SystemExit):
 
         Threads that compute would crash or hold up an interpreter that closes down in good order.
         """
+        remove_unfinished()
         sys.stdout.flush()
         how = "interrupted" if self.code == 128 + signal.SIGINT else "told to end"
         sys.stderr.write(f"\nmam: {how}; {self.kept}\n")

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from mam.commands.progress import progress_bar
+from mam.core.words import STANDARD_INPUT
 
-STANDARD_INPUT = "-"
 PicturesArgument = Annotated[
     list[str],
     typer.Argument(

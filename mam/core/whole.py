@@ -11,6 +11,8 @@ from pathlib import Path
 
 _LONGEST = 200  # bytes of a name that its temporary one repeats; most systems allow 255 in all
 _TEMPORARY = re.compile(r"(.+)\.[0-9a-f]{16}\.tmp", re.DOTALL)
+# What this process is writing: one that must end at once can still take it away.
+_unfinished: set[Path] = set()
 
 
 def real_path(path: Path) -> Path:
@@ -37,6 +39,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         target = real_path(path)
         mode = _mode_of(target)
         fresh = _create(target, 0o666 if mode is None else mode)
+        _unfinished.add(fresh)
         yield fresh
         if mode is not None:
             fresh.chmod(mode)  # as it was, whatever the umask
@@ -47,8 +50,16 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise type(error)(f"{path}: cannot be written ({reason_of(error, fresh)})") from None
     finally:
         if fresh is not None:
+            _unfinished.discard(fresh)
             with contextlib.suppress(OSError):
                 fresh.unlink()
+
+
+def remove_unfinished() -> None:
+    """Take away the temporary files of this process, which ends and writes no more."""
+    for fresh in tuple(_unfinished):
+        with contextlib.suppress(OSError):
+            fresh.unlink()
 
 
 def write_whole(path: Path, content: bytes) -> None:

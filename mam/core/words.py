@@ -1,4 +1,6 @@
-"""Numbers in words."""
+"""Words that commands and errors share."""
+
+STANDARD_INPUT = "-"  # as the name of a file
 
 
 def counted(number: int, what: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Shaped, UInt8
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from mam.core.words import STANDARD_INPUT
 from mam.data.pixels import as_pixels
 
 PictureSource = str | Path | bytes | Image.Image | np.ndarray
@@ -22,7 +23,6 @@ FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "PPM")
 SUFFIXES = frozenset(
     {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pgm", ".ppm", ".npy"}
 )
-STANDARD_INPUT = "-"
 _PAGED = ("TIFF", "GIF", "WEBP", "PNG")  # a second picture in a JPEG is a small or a deep one
 _PNG = b"\x89PNG\r\n\x1a\n"
 _NPY = b"\x93NUMPY"
@@ -70,6 +70,13 @@ def read_picture(
     data, name = _content(source, name)
     if not data:
         raise ValueError(f"{name}: the image is empty (0 bytes)")
+    return _decoded(data, name, page, max_pixels)
+
+
+def _decoded(
+    data: bytes, name: str, page: int | None, max_pixels: int
+) -> Shaped[np.ndarray, "..."]:
+    """The pixels of a file; whatever is wrong with it is said with its name."""
     try:
         if data.startswith(_NPY):
             return _array(data, name, max_pixels)

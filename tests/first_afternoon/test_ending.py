@@ -98,8 +98,16 @@ def test_commands_end_soon(tmp_path: Path, name: str, wait: float) -> None:
     assert not any(nothing), said
     assert last.startswith("mam: interrupted; ") and (name in KEPT or "nothing was" in last)
     assert KEPT.get(name, "") in last or wait < 3  # it may still be importing
-    # What a data set leaves between its shards, the next run removes.
-    assert not [path for path in tmp_path.rglob("*.tmp") if ".parts" not in path.parent.name]
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_what_is_half_written_goes_with_the_process(tmp_path: Path) -> None:
+    writing = '    with ends_on_request("two of three are kept"), whole_file(Path("half")):'
+    stuck = _STUCK.replace('    with ends_on_request("two of three are kept"):', writing)
+    code = f"from pathlib import Path\nfrom mam.core.whole import whole_file\n{stuck}"
+    assert code.count("whole_file(") == 1
+    ended(["-c", code], tmp_path, 0, ready=True)
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_hears_no_exception_is_ended(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """Strokes and links of a batch, image by image."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int
 
 from mam.vision.curves.chain_model import Links
 from mam.vision.curves.strokes.poses import Poses
@@ -18,16 +18,23 @@ def sorted_by_image(poses: Poses, links: Links) -> tuple[Poses, Links]:
     return poses, links.take(np.argsort(poses.image[links.stroke[:, 0]], kind="stable"))
 
 
-def cut_by_image(poses: Poses, links: Links) -> tuple[list[Links], Int[np.ndarray, " images"]]:
-    """Return the links of each image that has strokes, and the number of its first stroke.
+class ImageCut(NamedTuple):
+    """Where the strokes and the links of one image stand in its batch."""
 
-    Strokes and links are sorted by image; links name strokes by their number in the image.
-    """
-    first = np.unique(poses.image, return_index=True)[1]
-    borders = np.searchsorted(poses.image[links.stroke[:, 0]], poses.image[first[1:]])
-    pieces = np.split(np.arange(len(links)), borders)
-    each = [
-        replace(links.take(some), stroke=links.stroke[some] - start)
-        for some, start in zip(pieces, first, strict=False)
-    ]
-    return each, first
+    strokes: slice
+    links: slice
+    own: Links  # these links, with strokes numbered from 0
+
+
+def cut_by_image(poses: Poses, links: Links, images: int) -> list[ImageCut]:
+    """Cut a batch into its images; strokes and links are sorted by image."""
+    borders = np.arange(images + 1)
+    first = np.searchsorted(poses.image, borders).tolist()
+    first_link = np.searchsorted(poses.image[links.stroke[:, 0]], borders).tolist()
+    cuts = []
+    for image in range(images):
+        some = slice(first_link[image], first_link[image + 1])
+        own = links.take(some)
+        own = replace(own, stroke=own.stroke - first[image])
+        cuts.append(ImageCut(slice(first[image], first[image + 1]), some, own))
+    return cuts

@@ -213,8 +213,9 @@ class ContourGrouper(ChainGrouper):
         presence, messages = np.full(len(poses), self._potentials.presence), self._preset.messages
         if messages is None:
             return self._solver.decide(links, presence, self._potentials)
-        each, first = cut_by_image(poses, links)
-        strokes = np.split(presence, first[1:])
+        cuts = cut_by_image(poses, links, int(poses.image.max(initial=-1)) + 1)
+        cuts = [cut for cut in cuts if cut.strokes.start < cut.strokes.stop]
+        each, strokes = [cut.own for cut in cuts], [presence[cut.strokes] for cut in cuts]
         found = self._solver.decide_each(each, strokes, self._potentials, messages)
         none = Decided(np.zeros(0, bool), np.zeros(0), np.zeros(0, bool))
         return Decided(*map(np.concatenate, zip(none, *found, strict=True)))
@@ -222,18 +223,12 @@ class ContourGrouper(ChainGrouper):
     def _decided(self, weights: list[np.ndarray], poses: Poses, links: Links) -> list[Grouping]:
         """Decide all images, and cut the answer into images."""
         found, potentials = self._solved(poses, links), self._potentials
-        owner = poses.image[links.stroke[:, 0]]
-        borders = np.arange(len(weights) + 1)
-        first_link, first = np.searchsorted(owner, borders), np.searchsorted(poses.image, borders)
         presence = np.full(len(poses), potentials.presence)
         masks = self._checked().masks if self._preset.by_overlap else None
         group = group_numbers(links.stroke, found.on, len(poses))
         answers = []
-        for image, pixels in enumerate(weights):
-            mine = slice(first[image], first[image + 1])
-            some = slice(first_link[image], first_link[image + 1])
-            own = links.take(some)
-            own = replace(own, stroke=own.stroke - first[image])
+        cuts = cut_by_image(poses, links, len(weights))
+        for (mine, some, own), pixels in zip(cuts, weights, strict=True):
             answer = Decided(*(values[some] for values in found))
             known = certify(own, answer, presence[mine], potentials, self.bound)
             groups = group[mine] - group[mine].min(initial=len(poses))
