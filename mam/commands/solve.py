@@ -27,6 +27,7 @@ class SolveTask(StrEnum):
     MAP = "MAP"
     MAR = "MAR"
     PR = "PR"
+    MMAP = "MMAP"
 
 
 class SolveMethod(StrEnum):
@@ -52,8 +53,14 @@ def solve(
     bound: Annotated[bool, typer.Option("--bound", help="Bound the optimum from above.")] = False,
     task: Annotated[
         SolveTask,
-        typer.Option(help="MAP: best assignment; MAR: probabilities of states; PR: log10 Z."),
+        typer.Option(
+            help="MAP: best assignment; MAR: probabilities of states; PR: log10 Z; MMAP: best "
+            "states of the variables of --query, the others summed out."
+        ),
     ] = SolveTask.MAP,
+    query: Annotated[
+        Path | None, typer.Option(help="MMAP: a file with the number of variables and which.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="The result, in the format of the UAI competition.")
     ] = None,
@@ -68,17 +75,20 @@ def solve(
     """Find the best assignment of a UAI model. Exit code 3: no possible assignment was found.
 
     \b
-    Example:
+    Examples:
       mam solve model.uai --evidence model.uai.evid --bound
       mam solve model.uai --task MAR --out model.uai.MAR
+      mam solve model.uai --task MMAP --query model.uai.query --out model.uai.MMAP
     """
     from mam.core.whole import write_whole
     from mam.data.outputs import check_outputs
 
-    check_outputs({"": [out]}, [file, evidence])
+    check_outputs({f".{task.value}": [out]}, [file, evidence, query])
+    if (query is None) == (task is SolveTask.MMAP):
+        raise ValueError("--task MMAP and --query FILE go together")
     if unused := unused_evidence(file, evidence):
         typer.echo(f"mam: not used: {unused}; add --evidence {unused} to use it", err=True)
-    if task is not SolveTask.MAP:
+    if task in (SolveTask.MAR, SolveTask.PR):
         answer = sum_uai(file, evidence, task.value)
         if out is not None:
             write_whole(out, answer.result().encode())
@@ -87,6 +97,7 @@ def solve(
     answer = solve_uai(
         file,
         evidence,
+        query,
         method=method.value,
         bound=bound,
         restarts=restarts,
@@ -105,6 +116,7 @@ class SolveReport:
     """What the command prints."""
 
     found: "UaiAnswer"
+    query: list[int] | None = None  # the variables of the assignment; None: all
 
     @property
     def exit_code(self) -> int:
@@ -126,15 +138,17 @@ class SolveReport:
                 "iterations": solution.iterations,
                 "assignment": self.found.assignment.tolist(),
                 "method": self.found.method,
+                **({} if self.query is None else {"query": self.query}),
             },
             allow_nan=False,
         )
 
     def result(self) -> str:
         """Return the file of the competition."""
-        from mam.models.uai.results import map_result
+        from mam.models.uai.results import map_result, mmap_result
 
-        return map_result(self.found.assignment)
+        found = self.found.assignment
+        return map_result(found) if self.query is None else mmap_result(self.query, found)
 
     def as_text(self) -> str:
         """Return a summary to read."""
@@ -148,6 +162,8 @@ class SolveReport:
         shown = " ".join(map(str, assignment[:40].tolist()))
         more = f" ... ({len(assignment)} in all, see --json)"
         lines += [f"assignment  {shown}{more if len(assignment) > 40 else ''}"]
+        if self.query is not None:
+            lines += [f"of          {' '.join(map(str, self.query[:40]))}"]
         lines += [f"method      {self.found.method}"]
         return "\n".join([*lines, solution.explain()])
 
@@ -155,6 +171,7 @@ class SolveReport:
 def solve_uai(
     path: Path,
     evidence: Path | None = None,
+    query: Path | None = None,
     *,
     method: str = "auto",
     bound: bool = False,
@@ -165,7 +182,7 @@ def solve_uai(
 ) -> SolveReport:
     """Read a model and its evidence and solve it, exactly where that is cheap."""
     from mam.infer import Options
-    from mam.models.uai import read_uai, read_uai_evidence
+    from mam.models.uai import marginal_map, read_uai, read_uai_evidence, read_uai_query
 
     options = Options(
         method=method,
@@ -182,10 +199,14 @@ def solve_uai(
         options = replace(options, seconds=seconds, message_seconds=0.9 * seconds)
     model = read_uai(path)
     observed = {} if evidence is None else read_uai_evidence(evidence, model)
-    found = model.solve(observed, options)
+    wanted = None if query is None else read_uai_query(query, model)
+    if wanted is None:
+        found = model.solve(observed, options)
+    else:
+        found = marginal_map(model, wanted, observed, options)
     if not bound and any("max-product" in way for way in found.solution.ways):
         found = replace(found, solution=replace(found.solution, bound=None))
-    return SolveReport(found)
+    return SolveReport(found, wanted)
 
 
 def unused_evidence(path: Path, evidence: Path | None) -> Path | None:

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -11,11 +11,11 @@ from mam.core.whole import check_writable
 
 Identity = tuple[int, int] | str
 
-# Endings that say what is in a file; others, and none, say nothing.
-PNG, SVG, MODEL = ".png", ".svg", ".safetensors"
-ENDINGS = frozenset(
-    {PNG, SVG, MODEL, ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pdf", ".npy"}
-    | {".html", ".json", ".csv", ".parquet", ".uai", ".txt"}
+PNG, SVG, MODEL, JSON, CSV = ".png", ".svg", ".safetensors", ".json", ".csv"
+# Endings of files, which a folder does not have.
+_FILES = frozenset(
+    {PNG, SVG, MODEL, JSON, CSV, ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif"}
+    | {".pdf", ".npy", ".html", ".uai", ".txt", ".zip", ".gz"}
 )
 
 
@@ -24,7 +24,7 @@ def check_outputs(
 ) -> None:
     """Refuse, before any work, outputs that are an input, or each other, or cannot be written.
 
-    They come by the ending of what will be in them, and an ending that says otherwise is refused.
+    They come by the ending of what will be in them, and their names must have it.
     Files count, not names: a link to an input is that input. Of an input that is a folder no file
     that is there may be overwritten. What is None, or an input elsewhere than on this machine, is
     passed over.
@@ -37,6 +37,10 @@ def check_outputs(
     Traceback (most recent call last):
     ...
     ValueError: a.png: would hold SVG; let its name end in .svg
+    >>> check_outputs({".png": [Path("a")]})
+    Traceback (most recent call last):
+    ...
+    ValueError: a: would hold PNG; let its name end in .png
     """
     wanted = [(path, end) for end, paths in outputs.items() for path in paths if path is not None]
     given = [path for source in inputs if (path := _local(source)) is not None]
@@ -54,9 +58,39 @@ def check_outputs(
         taken.add(identity)
     for path, ending in wanted:
         check_writable(path)
-        if path.suffix.lower() in ENDINGS - {ending}:
+        if path.suffix.lower() != ending.lower():
             held = ending.removeprefix(".").upper()
             raise ValueError(f"{path}: would hold {held}; let its name end in {ending}")
+
+
+def check_ending(path: Path, endings: Sequence[str]) -> str:
+    """The ending of an output that may hold one of several things; others are refused.
+
+    >>> check_ending(Path("found.txt"), [".png", ".json"])
+    Traceback (most recent call last):
+    ...
+    ValueError: found.txt: let its name end in .png or .json, which says what it will hold
+    """
+    found = path.suffix.lower()
+    if found not in endings:
+        *most, last = endings
+        listed = f"{', '.join(most)} or {last}" if most else last
+        raise ValueError(f"{path}: let its name end in {listed}, which says what it will hold")
+    return found
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a new folder with a name that promises a file.
+
+    >>> check_folder(Path("set.csv"))
+    Traceback (most recent call last):
+    ...
+    ValueError: set.csv: is neither .parquet nor a folder; leave out its ending, or let it be .parquet
+    """
+    if path.suffix.lower() in _FILES and not path.is_dir():
+        raise ValueError(
+            f"{path}: is neither .parquet nor a folder; leave out its ending, or let it be .parquet"
+        )
 
 
 def _local(source: str | Path | None) -> Path | None:
