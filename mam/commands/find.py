@@ -14,11 +14,11 @@ from mam.commands.options import (
     MaskOption,
     PresetName,
     PresetOption,
+    QuietOption,
 )
 from mam.commands.pictures import (
     PageOption,
     PicturesArgument,
-    QuietOption,
     beside,
     called,
     each_picture,

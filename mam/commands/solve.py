@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mam.commands.options import JsonOption, QuietOption
+from mam.commands.progress import working
 from mam.commands.solve_sums import sum_uai
 
 if TYPE_CHECKING:
@@ -67,7 +69,8 @@ def solve(
     seconds: Annotated[
         float | None, typer.Option(help="Time that MAP may take, about.", min=0.1)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
     restarts: Annotated[int, typer.Option(min=1, help="Runs; the best answer wins.")] = 8,
     seed: Annotated[int, typer.Option(min=0, help="Of the initial messages.")] = 0,
     iterations: Annotated[int, typer.Option(min=1, help="Of max-product, at most.")] = 200,
@@ -86,25 +89,27 @@ def solve(
     check_outputs({f".{task.value}": [out]}, [file, evidence, query])
     if (query is None) == (task is SolveTask.MMAP):
         raise ValueError("--task MMAP and --query FILE go together")
-    if unused := unused_evidence(file, evidence):
+    if not quiet and (unused := unused_evidence(file, evidence)):
         typer.echo(f"mam: not used: {unused}; add --evidence {unused} to use it", err=True)
     if task in (SolveTask.MAR, SolveTask.PR):
-        answer = sum_uai(file, evidence, task.value)
+        with working("summing", quiet):
+            answer = sum_uai(file, evidence, task.value)
         if out is not None:
             write_whole(out, answer.result().encode())
         typer.echo(answer.as_json() if as_json else answer.as_text())
         return
-    answer = solve_uai(
-        file,
-        evidence,
-        query,
-        method=method.value,
-        bound=bound,
-        restarts=restarts,
-        seed=seed,
-        iterations=iterations,
-        seconds=seconds,
-    )
+    with working("solving", quiet):
+        answer = solve_uai(
+            file,
+            evidence,
+            query,
+            method=method.value,
+            bound=bound,
+            restarts=restarts,
+            seed=seed,
+            iterations=iterations,
+            seconds=seconds,
+        )
     if out is not None and answer.found.solution.feasible:
         write_whole(out, answer.result().encode())
     typer.echo(answer.as_json() if as_json else answer.as_text())

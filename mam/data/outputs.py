@@ -85,12 +85,10 @@ def check_folder(path: Path) -> None:
     >>> check_folder(Path("set.csv"))
     Traceback (most recent call last):
     ...
-    ValueError: set.csv: is neither .parquet nor a folder; leave out its ending, or let it be .parquet
+    ValueError: set.csv: would be a folder; leave out its ending, or let it be .parquet
     """
     if path.suffix.lower() in _FILES and not path.is_dir():
-        raise ValueError(
-            f"{path}: is neither .parquet nor a folder; leave out its ending, or let it be .parquet"
-        )
+        raise ValueError(f"{path}: would be a folder; leave out its ending, or let it be .parquet")
 
 
 def _local(source: str | Path | None) -> Path | None:

@@ -17,7 +17,9 @@ from mam.models.uai import marginal_map, read_uai, read_uai_query
 def written(path: Path, states: list[int], tables: list[tuple[list[int], np.ndarray]]) -> Path:
     lines = ["MARKOV", str(len(states)), " ".join(map(str, states)), str(len(tables))]
     lines += [" ".join(map(str, [len(scope), *scope])) for scope, _ in tables]
-    lines += [f"{values.size} {' '.join(map(repr, values.ravel().tolist()))}" for _, values in tables]
+    lines += [
+        f"{values.size} {' '.join(map(repr, values.ravel().tolist()))}" for _, values in tables
+    ]
     path.write_text("\n".join(lines) + "\n")
     return path
 
