@@ -74,12 +74,20 @@ def beside(picture: Path, made: str, out: Path | None, several: bool) -> Path:
 
 
 def each_picture(
-    pictures: Sequence[Path], work: Callable[[Path], str], title: str, quiet: bool
+    pictures: Sequence[Path],
+    work: Callable[[Path], str],
+    title: str,
+    quiet: bool,
+    finish: Callable[[], None] = lambda: None,
 ) -> None:
-    """Print what ``work`` says of each picture; of several, one that fails does not stop others."""
+    """Print what ``work`` says of each picture; of several, one that fails does not stop others.
+
+    ``finish`` is called in the end, also where some failed.
+    """
     if len(pictures) == 1:
         with working(f"{title} {called(pictures[0])}", quiet):
             said = work(pictures[0])
+            finish()
         typer.echo(said)
         return
     failed = 0
@@ -92,6 +100,7 @@ def each_picture(
                 failed += 1
                 typer.secho(f"mam: {error}", err=True, fg=typer.colors.RED)
             advance(1)
+    finish()
     if failed:
         typer.echo(f"mam: {failed} of {len(pictures)} pictures failed", err=True)
         raise typer.Exit(2)

@@ -20,11 +20,13 @@ _FILES = frozenset(
 
 
 def check_outputs(
-    outputs: Mapping[str, Iterable[Path | None]], inputs: Iterable[str | Path | None] = ()
+    outputs: Mapping[str | tuple[str, ...], Iterable[Path | None]],
+    inputs: Iterable[str | Path | None] = (),
 ) -> None:
     """Refuse, before any work, outputs that are an input, or each other, or cannot be written.
 
-    They come by the ending of what will be in them, and their names must have it.
+    They come by the ending of what will be in them, or those of what may, and their names must
+    have it.
     Files count, not names: a link to an input is that input. Of an input that is a folder no file
     that is there may be overwritten. What is None, or an input elsewhere than on this machine, is
     passed over.
@@ -58,25 +60,15 @@ def check_outputs(
         taken.add(identity)
     for path, ending in wanted:
         check_writable(path)
-        if path.suffix.lower() != ending.lower():
-            held = ending.removeprefix(".").upper()
-            raise ValueError(f"{path}: would hold {held}; let its name end in {ending}")
+        allowed = (ending,) if isinstance(ending, str) else ending
+        if path.suffix.lower() not in [one.lower() for one in allowed]:
+            held = _listed([one.removeprefix(".").upper() for one in allowed])
+            raise ValueError(f"{path}: would hold {held}; let its name end in {_listed(allowed)}")
 
 
-def check_ending(path: Path, endings: Sequence[str]) -> str:
-    """The ending of an output that may hold one of several things; others are refused.
-
-    >>> check_ending(Path("found.txt"), [".png", ".json"])
-    Traceback (most recent call last):
-    ...
-    ValueError: found.txt: let its name end in .png or .json, which says what it will hold
-    """
-    found = path.suffix.lower()
-    if found not in endings:
-        *most, last = endings
-        listed = f"{', '.join(most)} or {last}" if most else last
-        raise ValueError(f"{path}: let its name end in {listed}, which says what it will hold")
-    return found
+def _listed(words: Sequence[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def check_folder(path: Path) -> None:
