@@ -12,8 +12,8 @@ from mam.core.svg import as_svg
 from mam.infer.certificate import Certificate
 from mam.vision.elastic.found import box_of, outline_of
 
-# All of 120 generated letters of the three levels have a contrast above this, and 4 of 48 pictures of
-# dashes, curves, noise, blobs, stripes and checks.
+# All of 120 generated letters of the three levels have a contrast above this, and 4 of 48 pictures
+# of dashes, curves, noise, blobs, stripes and checks.
 THERE = 0.45
 _OWN = 0.5  # share of its pixels beyond which a match is where a better one is
 _NEAR, _BESIDE = 1, 6  # px from a match where what is beside it begins, and ends
