@@ -140,6 +140,8 @@ def smaller(words: list[str]) -> list[str]:
     if words[0] == "make":
         few["--count"] = "10" if words[1] == "objects" else "3"
         words = words if "--count" in words else [*words, "--count", "3"]
+    if "paper" in words and words[:2] == ["learn", "contours"]:  # parts take minutes to learn
+        words = [*words, "--parts", "parts.safetensors"]
     if words[:2] == ["learn", "curves"]:
         words = [*words, "--count", "6"]
     if words[:2] == ["learn", "rival"]:

@@ -10,7 +10,7 @@ from mam.commands.options import BoundOption, JsonLinesOption, QuietOption
 from mam.commands.pictures import (
     PageOption,
     PicturesArgument,
-    beside,
+    beside_each,
     called,
     each_picture,
     find_pictures,
@@ -76,7 +76,7 @@ def group(
     found = find_pictures(pictures, _MADE)
     if svg is not None and len(found) > 1:
         raise ValueError(f"--svg {svg}: is for one picture; of several each has one beside its PNG")
-    overlays = {one: beside(one, _MADE, out, len(found) > 1) for one in found}
+    overlays = beside_each(found, _MADE, out)
     vectors = {one: svg or png.with_suffix(SVG) for one, png in overlays.items()}
     models = ("contours", "curves") if model == "auto" else (model,)
     check_outputs(
