@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
+import typer.main
 from matplotlib import font_manager
 from PIL import Image
+from typer.core import TyperCommand, TyperGroup
 from typer.testing import CliRunner
 
 from mam.cli import app
@@ -59,10 +60,10 @@ def in_text(page: Path) -> list[list[str]]:
     return [shlex.split(words) for words in INLINE.findall(page.read_text())]
 
 
-def commands(words: list[str]) -> Iterator[typer.core.TyperCommand]:
+def commands(words: list[str]) -> Iterator[TyperCommand]:
     """The command that words name; several where a word lists them, as `easy|hard` does."""
     here = typer.main.get_command(app)
-    while isinstance(here, typer.core.TyperGroup) and words and not words[0].startswith("-"):
+    while isinstance(here, TyperGroup) and words and not words[0].startswith("-"):
         first, *words = words
         if "|" in first:
             for one in first.split("|"):
@@ -72,7 +73,7 @@ def commands(words: list[str]) -> Iterator[typer.core.TyperCommand]:
     yield here
 
 
-def commands_of(group: typer.core.TyperGroup, name: str) -> list:
+def commands_of(group: TyperGroup, name: str) -> list:
     assert name in group.commands, f"there is no command {name}"
     return [group.commands[name]]
 
@@ -140,7 +141,9 @@ def smaller(words: list[str]) -> list[str]:
     if words[0] == "make":
         few["--count"] = "10" if words[1] == "objects" else "3"
         words = words if "--count" in words else [*words, "--count", "3"]
-    if "paper" in words and words[:2] == ["learn", "contours"]:  # parts take minutes to learn
+    if words[:2] == ["learn", "parts"]:  # each takes half a minute
+        few["--count"] = "2"
+    if words[:2] == ["learn", "contours"] and "paper" in words:  # which learns sixteen of them
         words = [*words, "--parts", "parts.safetensors"]
     if words[:2] == ["learn", "curves"]:
         words = [*words, "--count", "6"]
