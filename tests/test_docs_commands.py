@@ -95,6 +95,14 @@ def test_words_of_commands_are_known(page: Path) -> None:
                 assert set(options) <= names, (page.name, words)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    folders = [ROOT / name for name in ("mam", "tests", "bench", "examples")]
+    known = [str(path) for folder in folders for path in folder.rglob("*.py")]
+    named = set(re.findall(r"`([\w/]+\.py)`", page.read_text())) - {"mam/factors/yours.py"}
+    assert not [name for name in named if not any(path.endswith(f"/{name}") for path in known)]
+
+
 def test_blocks_have_commands() -> None:
     assert sum(len(in_blocks(page)) for page in PAGES) > 50
     assert len(in_blocks(ROOT / "README.md")) >= 12
@@ -115,6 +123,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         write_dataset(recipe("cabc", "easy", 2), 2, Path(f"{name}.parquet"))
     Path("model.uai").write_text("MARKOV\n2\n2 2\n1\n2 0 1\n4\n 1 2 3 4\n")
     Path("model.uai.evid").write_text("1 0 1\n")
+    Path("model.uai.query").write_text("1 0\n")
+    for name in ("scans", "more", "grouped"):
+        Path(name).mkdir()
+    for name in ("scans/one.png", "scans/one.webp", "more/two.png"):
+        Image.fromarray(drawn).save(name)
     shutil.copy(bundled_file("pathfinder-parts.safetensors"), "parts.safetensors")
     shutil.copy(font_manager.findfont("DejaVu Sans"), "MyFont.ttf")
     mugs()
