@@ -102,7 +102,7 @@ def line_of_pixels() -> str:
     graph = toy_models.line_of_pixels(length)
     evidence = {"x": np.full(length, np.log(_PRIOR)), "I": np.full(length, np.inf)}
     exact = enumerate_exactly(graph, evidence)
-    sets = [np.flatnonzero(one[:length]) + 1 for one in exact.best]
+    sets = sorted((np.flatnonzero(one[:length]) + 1).tolist() for one in exact.best)
     words = ", ".join("{" + ", ".join(f"x{n}" for n in some) + "}" for some in sets)
     none = np.zeros(len(graph.states), bool)
     shown = _drawn(1, lambda _, axes: draw_factor_graph(graph, none, axes[0]), (9.0, 3.6))
