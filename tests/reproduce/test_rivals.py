@@ -10,7 +10,7 @@ import pytest
 
 from mam.reproduce import run
 from mam.reproduce.challenge_page import challenge
-from mam.reproduce.plan import Measured, RivalScale
+from mam.reproduce.plan import ChartLine, Measured, RivalScale
 from mam.reproduce.rivals import NAMES, read_rivals
 from mam.rivals.networks import NETWORKS
 from tests.reproduce.test_study import COUNTING
@@ -108,10 +108,20 @@ def test_slow_methods_have_fewer_images(tmp_path: Path, monkeypatch: pytest.Monk
     methods = {**COUNTING.methods, "slow": replace(COUNTING.methods["ours"], slow=True)}
     rows = (Measured("easy"), Measured("easy", "slow"), Measured("hard"), Measured("hard", "slow"))
     scales = {"smoke": replace(COUNTING.scales["smoke"], slow=(1, 1))}
-    plan = challenge(replace(COUNTING, rows=rows, methods=methods, scales=scales))
+    lines = (ChartLine("easy", "hard"),)
+    plan = challenge(
+        replace(
+            COUNTING,
+            lines=lines,
+            test_on=("easy", "hard"),
+            rows=rows,
+            methods=methods,
+            scales=scales,
+        )
+    )
     monkeypatch.setattr(run, "EXPERIMENTS", {"pathfinder": plan})
     study = run.prepare("pathfinder", "smoke", tmp_path)
     run.reproduce(study)
     table = study.summary()["table"]
     assert list(table) == ["easy", "hard", "hard (slow)"]
-    assert table["hard"]["easy"] == 70.0 and table["hard (slow)"]["easy"] == 60.0
+    assert table["hard"] == {"easy": 70.0, "hard": 70.0} and table["hard (slow)"] == {"hard": 60.0}

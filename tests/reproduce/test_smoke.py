@@ -31,7 +31,8 @@ def test_smoke(name: str, tmp_path: Path) -> None:
         assert list(found["table"]) == [*plan.learn_on, paper]
         assert {one["kind"] for one in found["rivals"]} == {"h-cnn", "td-h-cnn", "resnet"}
         assert all(list(one["right"]) == list(plan.test_on) for one in found["rivals"])
-        assert all(list(row) == list(plan.test_on) for row in found["table"].values())
+        assert list(found["table"][paper]) == [plan.learn_on[-1]]
+        assert all(list(found["table"][level]) == list(plan.test_on) for level in plan.learn_on)
         assert len(found["curves"]) == len(plan.lines)
         own = [right for level in plan.learn_on for right in found["table"][level].values()]
         assert sum(own) / len(own) > 60  # from few images, and yet not by chance
