@@ -101,7 +101,9 @@ def line_of_pixels() -> str:
     length = 3 * _K - 1
     graph = toy_models.line_of_pixels(length)
     numbers = range(1, length + 1)
-    evidence = {f"x{n}": np.log(_PRIOR) for n in numbers} | {f"I{n}": np.inf for n in numbers}
+    one = np.ones(1)
+    evidence = {f"x{n}": np.log(_PRIOR) * one for n in numbers}
+    evidence |= {f"I{n}": np.inf * one for n in numbers}
     exact = enumerate_exactly(graph, evidence)
     sets = sorted((np.flatnonzero(one[:length]) + 1).tolist() for one in exact.best)
     words = ", ".join("{" + ", ".join(f"x{n}" for n in some) + "}" for some in sets)
