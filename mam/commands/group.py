@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mam.commands.options import BoundOption, JsonLinesOption
+from mam.commands.options import BoundOption, JsonLinesOption, QuietOption
 from mam.commands.pictures import (
     PageOption,
     PicturesArgument,
-    QuietOption,
     beside,
     called,
     each_picture,
