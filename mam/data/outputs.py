@@ -15,7 +15,7 @@ Identity = tuple[int, int] | str
 PNG, SVG, MODEL = ".png", ".svg", ".safetensors"
 ENDINGS = frozenset(
     {PNG, SVG, MODEL, ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pdf", ".npy"}
-    | {".html", ".json", ".csv", ".parquet", ".uai", ".txt"}
+    | {".html", ".json", ".geojson", ".csv", ".parquet", ".uai", ".txt"}
 )
 
 
