@@ -233,7 +233,7 @@ class ContourGrouper(ChainGrouper):
     def _decided(
         self, weights: list[np.ndarray], poses: Poses, links: Links, wanted: Links | None = None
     ) -> list[Grouping]:
-        """Decide all images, by ``wanted`` scores of links if given, and cut the answer by image."""
+        """Decide all images, by ``wanted`` scores if given, and cut the answer by image."""
         potentials = self._potentials
         found = self._solved(poses, links if wanted is None else wanted)
         presence = np.full(len(poses), potentials.presence)
