@@ -17,6 +17,7 @@ from mam.commands import (
     make,
     quickstart,
     reproduce,
+    show,
     solve,
 )
 from mam.commands.ending import Ended, ends_on_request
@@ -30,7 +31,7 @@ app = typer.Typer(
 )
 
 # The order is that of `mam --help`.
-for _verb in (make, look, learn, group, evaluate, find, edges, reproduce, quickstart, solve):
+for _verb in (make, look, learn, group, evaluate, find, edges, reproduce, quickstart, solve, show):
     _verb.register(app)
 
 
