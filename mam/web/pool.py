@@ -1,4 +1,4 @@
-"""Worker processes for jobs: a queue, a time limit for each job, and a new worker for a lost one."""
+"""Worker processes for jobs: a queue, a time limit for each, a new worker for a lost one."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""What may be asked: the bodies of requests, checked by pydantic, and command lines that do the same."""
+"""What may be asked: the bodies of requests, and the command lines that do the same."""
 
 import shlex
 from enum import StrEnum

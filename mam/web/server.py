@@ -38,8 +38,8 @@ _NAME = Annotated[str, Query(max_length=200)]
 class WebSettings:
     """How the page is served."""
 
-    limits: WebLimits = WebLimits()
-    access: Access = Access()
+    limits: WebLimits = field(default_factory=WebLimits)
+    access: Access = field(default_factory=Access)
     models: dict[str, Path] = field(default_factory=dict)  # by the name that people see
     workers: int = 2
 
