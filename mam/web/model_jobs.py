@@ -48,7 +48,7 @@ def toys() -> dict[str, Toy]:
             two_lines(_ROWS),
             named,
             at,
-            0,
+            segments,
         ),
     }
 
@@ -66,7 +66,7 @@ def toy(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Answer:
     solution = solve(graph, graph.observe(given), bound=True)
     about = {"title": one.title, "story": one.story, "possible": solution.feasible}
     if not solution.feasible:
-        return about | {"variables": [], "independent": [], "score": None, "proof": None}, []
+        return about, []
     variables = [
         _variable(one, labels, k, int(solution.values[k]), float(solution.margins[k]))
         | {"given": given.get(labels[k])}
@@ -74,6 +74,8 @@ def toy(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Answer:
     ]
     return about | {
         "variables": variables,
+        "joined": _joined(one, labels),
+        "context": [[labels[a], labels[b]] for a, b in one.model.attention.context.tolist()],
         "independent": _independent(one, labels, given),
         "score": round(solution.score, 3),
         "proof": solution.proof,
@@ -91,6 +93,15 @@ def _variable(one: Toy, labels: list[str], k: int, state: int, margin: float) ->
         return about | {"between": [labels[first], labels[second]]}
     x, y = one.places[label]
     return about | {"x": x, "y": y}
+
+
+def _joined(one: Toy, labels: list[str]) -> list[list[str]]:
+    """Pairs of regular variables that share a factor without attention variables."""
+    flags = one.model.attention.flags(len(labels))
+    scopes = [factors.scopes() for _, factors in one.model.graph.factors]
+    each = [some[row] for some in scopes for row in range(len(some))]
+    pairs = [scope for scope in each if len(scope) == 2 and not flags[scope].any()]
+    return [[labels[v] for v in scope] for scope in pairs]
 
 
 def _independent(one: Toy, labels: list[str], given: dict[str, int]) -> list[list[Any]]:

@@ -53,6 +53,7 @@ def _bound(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen(_CONNECTIONS)  # who comes before the server is up waits for it
     except OSError as error:
         listener.close()
         raise OSError(f"{host} port {port}: {error.strerror}; choose another --port") from None

@@ -20,7 +20,7 @@ function choose(name, focus = false) {
   }
   const model = name === "model";
   byId("picture-bar").hidden = model;
-  byId("hint").hidden = model;
+  byId("hint").hidden = name !== "curves";
   if (model) { leaveDrawing(); paint.stop(); }
   stage.showModel(model);
   stage.on("click", () => {});

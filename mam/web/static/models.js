@@ -16,7 +16,7 @@ export async function show() {
       byId("toy-answer").textContent = "Nothing agrees with all that: take something back.";
       return;
     }
-    draw(answer.variables);
+    draw(answer);
     list(answer);
   } catch (error) {
     if (!(error instanceof api.Cancelled)) say(error.message, true);
@@ -50,18 +50,21 @@ function node(variable, x, y) {
   return one;
 }
 
-function draw(variables) {
+function draw({ variables, joined, context }) {
   const layer = stage.layer("model");
   const places = new Map(variables.filter((one) => !one.between).map((one) => [one.label, one]));
-  const wires = [];
+  const line = (kind, a, b) => svg("line", { class: kind, x1: a.x, y1: a.y, x2: b.x, y2: b.y });
+  const wires = joined.map(([a, b]) => line("plain", places.get(a), places.get(b)));
   const nodes = [];
   for (const one of variables) {
     if (!one.between) { nodes.push(node(one, one.x, one.y)); continue; }
     const [a, b] = one.between.map((label) => places.get(label));
-    wires.push(svg("line", { class: `wire${one.state ? "" : " off"}`, x1: a.x, y1: a.y, x2: b.x, y2: b.y }));
+    wires.push(line(`wire${one.state ? "" : " off"}`, a, b));
     // Not in the middle: wires that cross would hide each other's variables.
     const t = variables.length > 12 ? 0.32 : 0.5;
-    nodes.unshift(node(one, a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)));
+    const at = { x: a.x + t * (b.x - a.x), y: a.y + t * (b.y - a.y) };
+    for (const [own, other] of context) if (own === one.label) wires.push(line("context", at, places.get(other)));
+    nodes.unshift(node(one, at.x, at.y));
   }
   layer.replaceChildren(...wires, ...nodes);
   if (focused) [...layer.children].find((one) => one.dataset.label === focused)?.focus();
