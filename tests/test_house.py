@@ -17,7 +17,7 @@ import mam
 ROOT = Path(mam.__file__).parent
 # Lowest first; a layer may import itself and what stands before it.
 LAYERS = ["core", "factors", "graph", "infer", "models", "vision", "rivals", "tasks", "show"]
-LAYERS += ["reproduce", "web", "commands", "cli"]
+LAYERS += ["scale", "reproduce", "web", "commands", "cli"]
 # data imports none of the model code, only core; any layer above the models may read data.
 # The rooms of a layer, lowest first; those of one line do not know each other, and files beside
 # the rooms stand below them. A room inside a room may use what its house offers.
@@ -30,7 +30,8 @@ INNER = {"data": set(), "vision": {"strokes", "strands", "letters", "photographs
 MODULES = {"pillow": "PIL", "scikit-image": "skimage", "scikit-learn": "sklearn"}
 MODULES |= {"Hershey-Fonts": "HersheyFonts", "lazy-loader": "lazy_loader"}
 TOOLS = {"pytest-xdist", "ruff", "pyright", "beartype"}
-DATA_READERS = {"vision", "rivals", "tasks", "show", "reproduce", "web", "commands", "cli"}
+DATA_READERS = {"vision", "rivals", "tasks", "show", "scale", "reproduce", "web", "commands"}
+DATA_READERS |= {"cli"}
 DATA_READERS |= {"data"}
 
 # Methods that a higher layer does; they import it when they are called.

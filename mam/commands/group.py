@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mam.commands.jobs import GroupJob
 from mam.commands.options import BoundOption, JsonLinesOption, QuietOption
+from mam.commands.over_shards import (
+    ITEM_SECONDS,
+    ClusterOption,
+    ItemSecondsOption,
+    run_over,
+    tell,
+)
 from mam.commands.pictures import (
     PageOption,
     PicturesArgument,
@@ -14,6 +22,7 @@ from mam.commands.pictures import (
     called,
     each_picture,
     find_pictures,
+    find_sources,
 )
 from mam.core.words import counted
 
@@ -78,6 +87,8 @@ def group(
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="The SVG; default: beside the overlay.")] = None,
     bound: BoundOption = False,
+    cluster: ClusterOption = None,
+    item_seconds: ItemSecondsOption = ITEM_SECONDS,
     as_json: JsonLinesOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -90,6 +101,7 @@ def group(
       mam group scans/ --out curves/
       mam group scan.png --bridging 2 --forbid "40,52 47,60" --out curves.geojson
       cat drawing.png | mam group - --out curves.png
+      mam group scans/ --cluster local:8 --out answers/
     """
     from mam.core.model_files import find_model
     from mam.core.whole import write_whole
@@ -97,14 +109,25 @@ def group(
     from mam.show.drawing_files import FILES
     from mam.tasks.drawing import group_drawing
 
+    if cluster is not None:
+        if markers or forbid or demand or svg:
+            raise ValueError(
+                "--cluster: --markers, --forbid, --demand and --svg are for one picture"
+            )
+        job = GroupJob(model, threshold, polarity.value, bridging, bound, page)
+        sources = find_sources(pictures, _MADE)
+        tell(run_over(job, sources, out, cluster, item_seconds, quiet), as_json)
+        return
     found = find_pictures(pictures, _MADE)
     if svg is not None and len(found) > 1:
         raise ValueError(f"--svg {svg}: is for one picture; of several each has one beside its PNG")
     several = len(found) > 1
     outputs = {one: _outputs(beside(one, _MADE, out, several), svg) for one in found}
     models = ("contours", "curves") if model == "auto" else (model,)
-    wanted = {end: [some.get(end) for some in outputs.values()] for end in _HELD}
-    check_outputs(wanted, [*found, *map(find_model, models)])
+    check_outputs(
+        {end: [some.get(end) for some in outputs.values()] for end in _HELD},
+        [*found, *map(find_model, models)],
+    )
     points = None if markers is None else parse_points(markers)
     known = {
         "forbid": [parse_points(link, "--forbid") for link in forbid],
