@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from skimage import data
 from typer.testing import CliRunner
 
 from mam.cli import app
@@ -43,9 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("in").mkdir()
     for name in ("a.png", "b.webp", "c.bmp"):
         Image.fromarray(line).save(Path("in") / name, lossless=True)
-    smooth = np.random.default_rng(0).normal(size=(9, 9)).cumsum(0).cumsum(1)
-    smooth = 255 * (smooth - smooth.min()) / np.ptp(smooth)
-    Image.fromarray(smooth.astype(np.uint8)).resize((90, 90)).save("photo.png")
+    Image.fromarray(data.astronaut()).resize((200, 200)).save("photo.png")
     return tmp_path
 
 

@@ -12,7 +12,7 @@ from mam.data import encode_png, grey
 from mam.show.elastic import draw_matches
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_match import THERE, Match
-from mam.vision.images.ink import is_photograph
+from mam.vision.images.photograph import is_photograph
 
 
 def letter_search(
