@@ -153,7 +153,7 @@ def _add_pictures(app: FastAPI, desk: Desk) -> None:
         limits = desk.limits
         return {
             "version": __version__,
-            "samples": SAMPLES,
+            "samples": {name: sample._asdict() for name, sample in SAMPLES.items()},
             "models": [_LETTERS, *desk.settings.models],
             "ready": desk.quick.ready > 0,
             "ready to find": desk.long.ready > 0,
