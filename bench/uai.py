@@ -29,9 +29,10 @@ def _ours(model: UaiModel, observed: dict, seconds: float) -> tuple[tuple, str]:
     answer = model.solve(
         observed,
         seconds=0.9 * seconds,
-        message_seconds=0.6 * seconds,
+        message_seconds=0.7 * seconds,
         bound=True,
-        restarts=8,
+        tighten=30,
+        restarts=4,
         precision="double",
     )
     found = answer.solution

@@ -1,6 +1,5 @@
 """The dual bound of a problem: block descent, then a smoothed one where a gap is left."""
 
-import time
 from typing import NamedTuple
 
 import jax
@@ -11,6 +10,7 @@ from jaxtyping import Array
 from mam.graph import Wiring
 from mam.graph.evidence import as_difference
 from mam.infer import evaluate
+from mam.infer.deadline import Deadline
 from mam.infer.dual import DualDescent, DualState
 from mam.infer.loop import Info, run, run_in_pieces
 from mam.infer.options import Options
@@ -32,10 +32,10 @@ class DualBounds(NamedTuple):
     messages: HostStore  # the last ones; the bound may be that of earlier ones
 
 
-def dual_bounds(problem: Problem, states: HostStore, options: Options, end: float) -> DualBounds:
+def dual_bounds(problem: Problem, states: HostStore, options: Options, end: Deadline) -> DualBounds:
     """Bound the score of each graph; the states are the given ones, or better ones of the dual.
 
-    The descent stops when the clock, ``time.monotonic``, shows ``end``.
+    The descent stops at the ``end``.
 
     What one graph of a batch gets does not depend on the others.
     """
@@ -56,7 +56,7 @@ def dual_bounds(problem: Problem, states: HostStore, options: Options, end: floa
         left = (options.bound_steps - steps) // _LOOKS
         start = _temperatures(problem, state)
         wanted = np.asarray(state.bound - state.score) > tolerance
-        wanted &= (np.asarray(state.bound) >= lowest) & (left > 0) & (time.monotonic() < end)
+        wanted &= (np.asarray(state.bound) >= lowest) & (left > 0) & (not end.over)
         for temperature in np.unique(start[wanted]):
             mine = wanted & (start == temperature)
             for steps in np.unique(left[mine]):
@@ -116,7 +116,7 @@ def _smoothed(
     temperature: float,
     steps: int,
     active: np.ndarray,
-    end: float,
+    end: Deadline,
 ) -> DualState:
     """Go on from where block descent rests, until the clock shows ``end``."""
     start = SmoothDescent(DualDescent(*model), temperature).init(state)

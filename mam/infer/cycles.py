@@ -11,7 +11,7 @@ better both taken or both left (+), or one of them (-); a cycle with an odd numb
 cannot please all of its edges.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +21,8 @@ from scipy.sparse.csgraph import shortest_path
 Pair = tuple[int, int]  # of variables, the smaller number first
 Cycle = tuple[int, ...]  # of variables; the last is joined with the first
 
-# States of all variables, at most: shortest paths are tables of twice as many rows and columns.
-MOST_STATES = 2000
+# Nodes of the signed graph, at most: shortest paths are tables of twice as many rows and columns.
+MOST_NODES = 2000
 # Signs that matter this little, compared with the strongest one, are tried last.
 _SHARES = (0.5, 0.1, 0.001)
 _LONGEST = 12
@@ -55,6 +55,12 @@ def frustrated_cycles(
             if frozenset(cycle) not in found:
                 found[frozenset(cycle)] = promise(tables, cycle), cycle
     return sorted((one for one in found.values() if one[0] > 1e-6), key=lambda one: (-one[0], one))
+
+
+def nodes_of(pairs: Iterable[Pair], states: np.ndarray) -> int:
+    """The number of nodes that the signed graph of some pairs has: one for a binary variable."""
+    used = states[list({variable for pair in pairs for variable in pair})]
+    return int(np.where(used > 2, used, 1).sum())
 
 
 def promise(tables: Mapping[Pair, np.ndarray], cycle: Cycle) -> float:

@@ -1,25 +1,20 @@
 """Components that elimination leaves over: by toulbar2 where it is installed, or max-product."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
 
-import numpy as np
-
-from mam.graph import GraphUnion, union_scores
 from mam.infer.linear import branch_and_bound
 from mam.infer.maxproduct import max_product
-from mam.infer.network import write_network
 from mam.infer.options import Options
 from mam.infer.rest import Rest
+from mam.infer.search import Search
 from mam.infer.solution import Solution
-from mam.infer.toulbar import ToulbarAnswer, available, solve_many
+from mam.infer.toulbar import available
 from mam.infer.toulbar.process import check_installed
 
-# Entries of all tables of a component that are handed over: some seconds of packing and reading.
-_MOST_HANDED_OVER = 1 << 22
 # What toulbar2 gets of its time before the messages: what is easy for it is proved by then, and
 # what is not may be for them, since they close the gap wherever the linear relaxation is tight.
 _FIRST = 0.1
@@ -31,45 +26,42 @@ _BOTH = "toulbar2 and max-product"
 def solve_rest(rest: Sequence[Rest], options: Options) -> list[Solution]:
     """Return one answer a component, proved where one of the solvers can in its time.
 
-    Branch and bound, where the factors allow it, and toulbar2, where it is installed, have a tenth
-    of ``seconds`` each, for components up to ``EASY`` variables; what is open then goes to messages
-    and, with ``bound``, at the same time to toulbar2 for the rest of its time.
+    Branch and bound, where the factors allow it, has a tenth of ``seconds`` for components up to
+    ``EASY`` variables; then toulbar2, where it is installed, a tenth for them or, with ``bound``,
+    all of it for all. What is open after a tenth goes to messages, while toulbar2 goes on.
     """
     if not rest:
         return []
     if options.method == "toulbar2":
         check_installed()
-        return _insisted(rest, _by_toulbar2(rest, options.seconds))
+        with Search(rest, options.seconds) as search:
+            return _insisted(rest, search.wait())
     answers = by_branch_and_bound(rest, _FIRST * options.seconds)
-    if available():
-        easy = [
-            i
-            for i, one in enumerate(rest)
-            if answers[i] is None and (options.bound or one.free.sum() <= EASY)
-        ]
-        found = _by_toulbar2([rest[i] for i in easy], _FIRST * options.seconds)
-        for i, answer in zip(easy, found, strict=True):
-            answers[i] = answer
-    open_ = [i for i, answer in enumerate(answers) if answer is None or answer.proof is None]
-    for found in _by_both([rest[i] for i in open_], options) if open_ else ():
-        for i, answer in zip(open_, found, strict=True):
-            answers[i] = _better(answers[i], answer)
+    wanted = [
+        i
+        for i, one in enumerate(rest)
+        if answers[i] is None and (options.bound or one.free.sum() <= EASY)
+    ]
+    seconds = options.seconds if options.bound else _FIRST * options.seconds
+    with Search([rest[i] for i in wanted if available()], seconds) as search:
+        _take(answers, wanted, search.wait(_FIRST * options.seconds))
+        open_ = [i for i, answer in enumerate(answers) if not _proved(answer)]
+        _take(answers, open_, _by_messages([rest[i] for i in open_], options, search.proved))
+        if not all(map(_proved, answers)):
+            _take(answers, wanted, search.wait())
     return [answer for answer in answers if answer is not None]
 
 
-def _by_both(rest: list[Rest], options: Options) -> Iterator[Sequence[Solution | None]]:
-    """Answers by messages and, where a bound is wanted, by toulbar2, which works meanwhile."""
-    if not (available() and options.bound):
-        yield _by_messages(rest, options)
-        return
-    given_up = Event()
-    with ThreadPoolExecutor(1) as pool:
-        later = pool.submit(_by_toulbar2, rest, (1 - _FIRST) * options.seconds, given_up)
-        try:
-            yield _by_messages(rest, options)
-            yield later.result()
-        finally:
-            given_up.set()  # whoever stops waiting does not wait for toulbar2
+def _proved(answer: Solution | None) -> bool:
+    return answer is not None and answer.proof is not None
+
+
+def _take(
+    answers: list[Solution | None], places: list[int], found: Sequence[Solution | None]
+) -> None:
+    """Let other answers to some components compete with those that are there."""
+    for i, answer in zip(places, found, strict=False):
+        answers[i] = _better(answers[i], answer)
 
 
 def by_branch_and_bound(rest: Sequence[Rest], seconds: float | int) -> list[Solution | None]:
@@ -100,10 +92,13 @@ def completed(
     return [next(later) if answer is None else answer for answer in answers]
 
 
-def _by_messages(rest: Sequence[Rest], options: Options) -> list[Solution]:
+def _by_messages(rest: Sequence[Rest], options: Options, proved: Event) -> list[Solution]:
+    """Answers by messages, which end soon once another solver has ``proved`` all."""
+    if not rest:
+        return []
     orders = [one.order for one in rest if one.order is not None]
     graphs, evidence = [one.graph for one in rest], [one.evidence for one in rest]
-    return max_product(graphs, evidence, options, orders or None)
+    return max_product(graphs, evidence, options, orders or None, proved)
 
 
 def _insisted(rest: Sequence[Rest], answers: Sequence[Solution | None]) -> list[Solution]:
@@ -117,41 +112,12 @@ def _insisted(rest: Sequence[Rest], answers: Sequence[Solution | None]) -> list[
     return [answer for answer in answers if answer is not None]
 
 
-def _by_toulbar2(
-    rest: Sequence[Rest], seconds: float | int, given_up: Event | None = None
-) -> list[Solution | None]:
-    networks = {}
-    for i, one in enumerate(rest):
-        union = GraphUnion.of(one.graph)
-        entries = sum(group.factors.entries(union.states) for group in union.sets)
-        if entries <= _MOST_HANDED_OVER:
-            networks[i], _ = write_network(union, union_scores(union, one.evidence))
-    try:
-        found = solve_many(list(networks.values()), seconds, given_up)
-        answers = dict(zip(networks, found, strict=True))
-    except ValueError:  # potentials that spread too far for whole-number costs
-        return [None] * len(rest)
-    return [_solution(one, answers.get(i)) for i, one in enumerate(rest)]
-
-
-def _solution(one: Rest, answer: ToulbarAnswer | None) -> Solution | None:
-    if answer is None or (answer.values is None and not answer.impossible):
-        return None
-    count = len(one.variables)
-    values = np.zeros(count, np.int64) if answer.values is None else answer.values[:count]
-    # A proof holds to within the rounding of toulbar2's costs.
-    bound = answer.score if answer.proved else answer.bound
-    unknown = np.full(count, np.nan)
-    ways = {"toulbar2": 1}
-    return Solution(
-        one.graph, values, unknown, answer.score, bound, answer.proved, 0, (), ways=ways
-    )
-
-
 def _better(one: Solution | None, other: Solution | None) -> Solution | None:
     """The assignment that scores more, under the lower of both bounds."""
     if one is None or other is None:
         return one or other
+    if one is other:
+        return one
     best = other if other.score >= one.score else one
     bounds = [answer.bound for answer in (one, other) if answer.bound is not None]
     return replace(best, bound=min(bounds, default=None), ways={_BOTH: 1})

@@ -14,6 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int
 
+from mam.infer.deadline import Deadline
+
 State = TypeVar("State")
 
 _PIECE = 0.5  # seconds that pieces of a long run may take before they grow no more
@@ -79,13 +81,13 @@ def run_in_pieces(
     state: State,
     active: Bool[np.ndarray, "... instances"],
     steps: int,
-    end: float,
+    end: Deadline,
     piece: int = 1,
 ) -> tuple[State, np.ndarray]:
     """Run a compiled loop until it rests, for some steps or until ``end``, whichever is first.
 
     ``advance(state, active, steps)`` makes so many steps, first ``piece``. Between two calls the
-    host looks at the clock, ``time.monotonic``, and can be interrupted; the first is always made.
+    host looks at the clock and can be interrupted; the first is always made.
     Returns the state and how many steps each instance made.
     """
     moving, over = active, False
@@ -99,7 +101,7 @@ def run_in_pieces(
         # The first call also compiles.
         if time.monotonic() - begin < _PIECE:
             piece *= 2
-        over = time.monotonic() > end
+        over = end.over
     return state, counts
 
 

@@ -1,8 +1,8 @@
 """Max-product with restarts, repair and, on request, a certificate."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from threading import Event
 
 import jax
 import numpy as np
@@ -12,6 +12,7 @@ from mam.graph.evidence import Evidence
 from mam.infer import evaluate
 from mam.infer.certify import dual_bounds
 from mam.infer.climb import climb
+from mam.infer.deadline import Deadline
 from mam.infer.loop import Info
 from mam.infer.mutual import mutual_best
 from mam.infer.neighbours import regions
@@ -36,13 +37,15 @@ def max_product(
     evidence: Evidence | Sequence[Evidence] | None,
     options: Options,
     order: Sequence[np.ndarray] | None = None,
+    given_up: Event | None = None,
 ) -> list[Solution]:
     """Find good assignments by messages: one ``Solution`` for each graph of the batch.
 
-    ``order`` is that of sweeps, see ``stages_of``.
+    ``order`` is that of sweeps, see ``stages_of``. Once another thread sets ``given_up``
+    it ends soon with what it has.
     """
     problem = Problem.of(graph, evidence, options.dtype, options.restarts)
-    end = time.monotonic() + options.message_seconds
+    end = Deadline.within(options.message_seconds, given_up)
     run = propagate_restarts(problem, options, end, order)
     messages, info = run.messages, run.info
     decoded = _decoded(problem, run, options)
@@ -164,13 +167,18 @@ def _scores_by_region(
 
 
 def _repaired(
-    problem: Problem, decoded: _Decoded, messages: Store, info: Info, options: Options, end: float
+    problem: Problem,
+    decoded: _Decoded,
+    messages: Store,
+    info: Info,
+    options: Options,
+    end: Deadline,
 ) -> _Decoded:
     """Repair what is infeasible or tied, or whose messages did not come to rest."""
     wanted = ~np.isfinite(decoded.score) | ~np.asarray(info.converged)
     wanted |= _tied(problem, decoded, 10 * options.tolerance)
     wanted[:, len(problem.compiled.graphs) :] = False
-    if not wanted.any() or time.monotonic() > end:
+    if not wanted.any() or end.over:
         return decoded
     settings = settings_of(options, min(options.iterations, 50))
 
@@ -195,7 +203,7 @@ def _tied(problem: Problem, decoded: _Decoded, margin: float) -> np.ndarray:
 
 
 def _certified(
-    problem: Problem, answer: _Answer, options: Options, end: float
+    problem: Problem, answer: _Answer, options: Options, end: Deadline
 ) -> tuple[_Answer, np.ndarray]:
     """Descend on the dual bound in double precision; its decodings compete as well."""
     known = tuple(states[0] for states in answer.decoded.states)

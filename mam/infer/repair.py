@@ -7,12 +7,12 @@ lets the rest follow. Ties are broken by a little seeded noise on the evidence, 
 All arrays have a leading axis of restarts, and all restarts are repaired at once.
 """
 
-import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from mam.factors.limits import limit
+from mam.infer.deadline import Deadline
 from mam.infer.passing import HostStore, Store
 from mam.infer.problem import Problem, decode, margins
 
@@ -28,12 +28,12 @@ def decimate(
     propagate: Propagate,
     noise: float,
     seed: int,
-    end: float,
+    end: Deadline,
 ) -> HostStore:
     """Return states for the wanted ``(restarts, instances)``, most certain variables first.
 
     ``propagate(evidence, messages, active)`` runs the messages and returns them with the beliefs.
-    Once the clock, ``time.monotonic``, shows ``end``, the rest takes its best states as they are.
+    At the ``end`` the rest takes its best states as they are.
     """
     base = _with_noise(problem, noise, seed, len(wanted))
     fixed = [np.zeros(evidence.shape[:2], bool) for evidence in base]
@@ -44,7 +44,7 @@ def decimate(
         host = [np.asarray(belief) for belief in beliefs]
         found = zip(fixed, states, decode(host), strict=True)
         states = [np.where(mine, old, new).astype(np.int32) for mine, old, new in found]
-        if all(mine.all() for mine in fixed) or time.monotonic() > end:
+        if all(mine.all() for mine in fixed) or end.over:
             break
         newly = _most_certain_half(problem, margins(host), [~mine for mine in fixed])
         fixed = [mine | new for mine, new in zip(fixed, newly, strict=True)]

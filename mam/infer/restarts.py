@@ -11,6 +11,7 @@ from jaxtyping import Array, UInt32
 
 from mam.graph import PortWiring, Wiring
 from mam.infer import passing
+from mam.infer.deadline import Deadline
 from mam.infer.loop import Info, run, run_in_pieces
 from mam.infer.messages import BeliefPropagation
 from mam.infer.options import Options
@@ -109,11 +110,11 @@ def _sweep(
 
 
 def propagate_restarts(
-    problem: Problem, options: Options, end: float, order: Sequence[np.ndarray] | None = None
+    problem: Problem, options: Options, end: Deadline, order: Sequence[np.ndarray] | None = None
 ) -> Propagated:
     """Run all restarts, on sweeps along the given order if there is one.
 
-    They stop when the clock, ``time.monotonic``, shows ``end``; sweeps do not look at it.
+    They stop at the ``end``; sweeps do not look at the clock.
     """
     common = (
         problem.compiled.wiring,
@@ -130,7 +131,7 @@ def propagate_restarts(
         return _in_pieces(problem, options, end, common)
 
 
-def _in_pieces(problem: Problem, options: Options, end: float, common: tuple) -> Propagated:
+def _in_pieces(problem: Problem, options: Options, end: Deadline, common: tuple) -> Propagated:
     """Propagate so that the clock is looked at, if it takes long enough to matter."""
     wiring, steps = problem.compiled.wiring, -(-options.iterations // _STRIDE)
     blocks = 1 if options.schedule == "parallel" else options.blocks

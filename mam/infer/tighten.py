@@ -4,7 +4,6 @@ Where cycles of pairwise factors are frustrated that program is loose. Round by 
 that promise most get triangles (``clusters``), and the dual descends on the larger model.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,21 +15,25 @@ from mam.factors.reduce import every_configuration
 from mam.graph import FactorGraph, GraphUnion, Scores, union_scores
 from mam.infer.certify import dual_bounds
 from mam.infer.clusters import PairModel, with_values
-from mam.infer.cycles import MOST_STATES, Cycle, Pair, frustrated_cycles
+from mam.infer.cycles import MOST_NODES, Cycle, Pair, frustrated_cycles, nodes_of
+from mam.infer.deadline import Deadline
 from mam.infer.options import Options
 from mam.infer.passing import HostStore
 from mam.infer.problem import Problem
 from mam.infer.score import graph_scores
 from mam.infer.solution import Solution, lifted
 
-# Cycles that get their triangles in one round: a share of the number of pairs, and at least some.
-_SHARE, _AT_LEAST = 0.25, 8
+# Cycles that get their triangles in one round, at most.
+_MOST_CYCLES = 4096
+# Looks at the bound in the first round; later ones have twice as many as the one before, since
+# few cycles are worth knowing precisely before all of them are in.
+_FIRST_STEPS = 20
 # States of the variables of a cycle, at most: a triangle has their third power.
 _MOST_STATES = 16
 
 
 def tightened(
-    problem: Problem, solutions: list[Solution], options: Options, end: float
+    problem: Problem, solutions: list[Solution], options: Options, end: Deadline
 ) -> list[Solution]:
     """Return the solutions under lower bounds, where there are any by ``end``, or better ones."""
     return [
@@ -42,29 +45,30 @@ def tightened(
 
 
 def _tightened(
-    problem: Problem, number: int, solution: Solution, options: Options, end: float
+    problem: Problem, number: int, solution: Solution, options: Options, end: Deadline
 ) -> Solution:
     graph, evidence = _alone(problem, number)
     model, size = PairModel.of(graph), len(graph.states)
     union = GraphUnion.of(graph)
     scores = union_scores(union, evidence)
     small = {pair for pair, table in model.tables.items() if max(table.shape) <= _MOST_STATES}
-    if sum(graph.states[list({v for pair in small for v in pair})]) > MOST_STATES:
+    if nodes_of(small, graph.states) > MOST_NODES:
         return solution
     chosen: tuple[Cycle, ...] = ()
-    for _ in range(options.tighten + 1 if small else 0):
+    for number in range(options.tighten + 1 if small else 0):
+        steps = min(_FIRST_STEPS << number, options.bound_steps)
         larger, pairs = model.with_clusters(chosen)
         one = Problem.of(larger, evidence, np.float64)
         known = _stored(one, with_values(solution.values, pairs, graph.states))
-        found = dual_bounds(one, known, options, end)
+        found = dual_bounds(one, known, replace(options, bound_steps=steps), end)
         values = one.compiled.gather(found.states)[:size].astype(np.int64)
         solution = _improved(union, scores, solution, values)
         lowest = min(float(found.bounds[0]), np.inf if solution.bound is None else solution.bound)
         solution = replace(solution, bound=lifted(lowest, solution.score))
         left = _left(one, found.messages, size)
         more = _best({pair: left[pair] for pair in small}, chosen, graph.states)
-        over = time.monotonic() > end
-        if solution.optimal or solution.impossible or not more or over:
+        over = end.over or (not more and steps == options.bound_steps)
+        if solution.optimal or solution.impossible or over:
             break
         chosen += more
     return solution
@@ -77,7 +81,7 @@ def _best(
     known = {frozenset(cycle) for cycle in chosen}
     cycles = [cycle for _, cycle in frustrated_cycles(tables, states)]
     new = [cycle for cycle in cycles if frozenset(cycle) not in known]
-    return tuple(new[: max(_AT_LEAST, int(_SHARE * len(tables)))])
+    return tuple(new[:_MOST_CYCLES])
 
 
 def _alone(problem: Problem, number: int) -> tuple[FactorGraph, dict[str, np.ndarray]]:

@@ -7,17 +7,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Event
-from typing import IO
+from typing import IO, TypeVar
 
 from mam.factors.network import Network
+from mam.infer.deadline import Deadline
 from mam.infer.toulbar.answer import ToulbarAnswer
 from mam.infer.toulbar.costs import Costs
-from mam.infer.toulbar.reports import Deadline, Reports
+from mam.infer.toulbar.reports import Reports
+
+_T = TypeVar("_T")
+_Answers = Generator[ToulbarAnswer, None, _T]
 
 _WORKER = Path(__file__).with_name("worker.py")
 # Asked to stop, toulbar2 answers in milliseconds: it is asked that much before it is killed.
@@ -44,27 +48,31 @@ def solve_in_process(network: Network, seconds: float | int = math.inf) -> Toulb
     If the time is over before the proof is, the answer is the best assignment so far, if there is
     any, and a bound.
     """
-    return solve_many([network], seconds)[0]
+    return next(solve_many([network], seconds))[1]
 
 
 def solve_many(
     networks: Sequence[Network], seconds: float | int = math.inf, given_up: Event | None = None
-) -> list[ToulbarAnswer]:
+) -> Iterator[tuple[int, ToulbarAnswer]]:
     """Solve independent networks one after another in a process that ends within ``seconds``.
 
-    Small ones come first, and each may take an equal share of the time that is left: what an easy
-    one does not need goes to those behind it. After one at which toulbar2 crashes or that it cannot
-    stop, the others go on in a new process. Another thread may set ``given_up``: then it ends soon.
+    Yields each answer after the number of its network. Small ones come first, and each may take an
+    equal share of the time that is left: what an easy one does not need goes to those behind it.
+    After one at which toulbar2 crashes or that it cannot stop, the others go on in a new process.
+    Another thread may set ``given_up``: then it ends soon.
     """
     if not seconds > 0:
         raise ValueError(f"the limit is a positive number of seconds, not {seconds}")
     check_installed()
-    end = Deadline(time.monotonic() + seconds, given_up)
-    costs = {i: own for i, network in enumerate(networks) if (own := Costs.of(network)) is not None}
+    end = Deadline.within(seconds, given_up)
+    costs = {}
+    for i, network in enumerate(networks):
+        if (own := Costs.of(network)) is None:
+            yield i, ToulbarAnswer.none_possible()
+        else:
+            costs[i] = own
     order = sorted(costs, key=lambda i: len(costs[i].arrays["costs"]))
-    found = _all([costs[i] for i in order], end)
-    answers = dict(zip(order, found, strict=True))
-    return [answers.get(i) or ToulbarAnswer.none_possible() for i in range(len(networks))]
+    yield from zip(order, _all([costs[i] for i in order], end), strict=True)
 
 
 def check_installed() -> None:
@@ -73,24 +81,24 @@ def check_installed() -> None:
         raise ValueError("pytoulbar2 is not installed: pip install markov-attention[interchange]")
 
 
-def _all(costs: list[Costs], end: Deadline) -> list[ToulbarAnswer]:
+def _all(costs: list[Costs], end: Deadline) -> Iterator[ToulbarAnswer]:
     """Ask workers about all networks until ``end``."""
-    answers: list[ToulbarAnswer] = []
-    while len(answers) < len(costs) and not end.over:
-        rest = costs[len(answers) :]
-        found, failed = _run(rest, end, _ELIMINATE)
+    done = 0
+    while done < len(costs) and not end.over:
+        count, failed = yield from _run(costs[done:], end, _ELIMINATE)
+        done += count
         if failed:
             begin = time.monotonic()
             half = end.earlier(begin + _share(end.time - begin, 2))
-            again, failed = _run(rest[len(found) :][:1], half, _SAFELY)
-            seconds = time.monotonic() - begin
-            found += [ToulbarAnswer.unknown(rest[len(found)], seconds)] if failed else again
-        answers += found
-    return answers + [ToulbarAnswer.unknown(own) for own in costs[len(answers) :]]
+            _, failed = yield from _run(costs[done : done + 1], half, _SAFELY)
+            if failed:
+                yield ToulbarAnswer.unknown(costs[done], time.monotonic() - begin)
+            done += 1
+    yield from map(ToulbarAnswer.unknown, costs[done:])
 
 
-def _run(costs: list[Costs], end: Deadline, eliminate: int) -> tuple[list[ToulbarAnswer], bool]:
-    """Ask one worker until it fails or does not stop; say whether it failed.
+def _run(costs: list[Costs], end: Deadline, eliminate: int) -> _Answers[tuple[int, bool]]:
+    """Ask one worker until it fails or does not stop; return how many answers came, and a failure.
 
     The last answer is about the network that it did not stop at; there is none about the one at
     which it failed.
@@ -100,24 +108,22 @@ def _run(costs: list[Costs], end: Deadline, eliminate: int) -> tuple[list[Toulba
             own.write(data, eliminate)
         data.seek(0)
         with _worker(data, said) as process:
-            answers, begin, failed = _ask(Reports(process), costs, end)
+            count, begin, failed = yield from _ask(Reports(process), costs, end)
         # The worker has ended: what it said stands still.
         said.seek(0)
         text = said.read().decode(errors="replace")
     _check(process.returncode, text)
-    if not failed and len(answers) < len(costs):
-        answers.append(ToulbarAnswer.told(costs[len(answers)], text, time.monotonic() - begin))
-    return answers, failed
+    if not failed and count < len(costs):
+        yield ToulbarAnswer.told(costs[count], text, time.monotonic() - begin)
+        count += 1
+    return count, failed
 
 
-def _ask(
-    reports: Reports, costs: list[Costs], end: Deadline
-) -> tuple[list[ToulbarAnswer], float, bool]:
-    """Return the answers up to the first that does not come, when that was begun, and a failure."""
-    answers: list[ToulbarAnswer] = []
-    begin = time.monotonic()
+def _ask(reports: Reports, costs: list[Costs], end: Deadline) -> _Answers[tuple[int, float, bool]]:
+    """Return how many answers came, when the first that did not was begun, and a failure."""
+    count, begin = 0, time.monotonic()
     for own in costs:
-        share = _share(end.time - begin, len(costs) - len(answers))
+        share = _share(end.time - begin, len(costs) - count)
         notice = min(_NOTICE * share, _MOST_NOTICE)
         last = end.earlier(begin + share)
         report = _report(reports, last.earlier(last.time - notice), last)
@@ -125,14 +131,14 @@ def _ask(
             break
         answer = ToulbarAnswer.of(own, report, time.monotonic() - begin)
         if answer.values is not None and _contradicts(own, answer, report):
-            return answers, begin, True
-        answers.append(answer)
-        begin = time.monotonic()
+            return count, begin, True
+        yield answer
+        count, begin = count + 1, time.monotonic()
     if reports.ended:
         # Its exit code, which is about to come, says why.
         with suppress(subprocess.TimeoutExpired):
             reports.process.wait(_MOST_NOTICE)
-    return answers, begin, reports.ended and len(answers) < len(costs)
+    return count, begin, reports.ended and count < len(costs)
 
 
 def _contradicts(costs: Costs, answer: ToulbarAnswer, report: dict) -> bool:

@@ -4,30 +4,10 @@ import json
 import os
 import select
 import subprocess
-import time
-from dataclasses import dataclass
-from threading import Event
+
+from mam.infer.deadline import Deadline
 
 _LOOK = 0.2  # seconds between looks whether somebody gave up
-
-
-@dataclass(frozen=True)
-class Deadline:
-    """A time, by ``time.monotonic``, or when another thread sets ``given_up``."""
-
-    time: float
-    given_up: Event | None = None
-
-    @property
-    def over(self) -> bool:
-        """Whether nobody waits any more."""
-        return time.monotonic() >= self.time or (
-            self.given_up is not None and self.given_up.is_set()
-        )
-
-    def earlier(self, time: float) -> "Deadline":
-        """The same, but no later than a given time."""
-        return Deadline(min(time, self.time), self.given_up)
 
 
 class Reports:
@@ -57,6 +37,6 @@ class Reports:
         return json.loads(line)
 
     def _wait(self, until: Deadline) -> bool:
-        left = max(0.0, until.time - time.monotonic())
+        left = max(0.0, until.left)
         # Another thread may give up meanwhile.
         return bool(self._poll.poll(1000 * min(left, _LOOK)))
