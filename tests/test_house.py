@@ -29,7 +29,8 @@ INNER = {"data": set(), "vision": {"strokes", "strands", "letters", "photographs
 # Distributions that are imported under another name, and those that are run, not imported.
 MODULES = {"pillow": "PIL", "scikit-image": "skimage", "scikit-learn": "sklearn"}
 MODULES |= {"Hershey-Fonts": "HersheyFonts", "lazy-loader": "lazy_loader"}
-TOOLS = {"pytest-xdist", "ruff", "pyright", "beartype"}
+TOOLS = {"pytest-xdist", "ruff", "pyright", "beartype", "mkdocs-material", "mkdocstrings"}
+TOOLS |= {"ipykernel"}
 DATA_READERS = {"vision", "rivals", "tasks", "show", "reproduce", "web", "commands", "cli"}
 DATA_READERS |= {"data"}
 

@@ -13,7 +13,7 @@ from mam.data.pixels import black_and_white
 _WIDE, _HIGH, _FINE = 440, 300, 4  # px of the sketch, and how much finer it is drawn
 
 
-class Sample(NamedTuple):
+class SamplePicture(NamedTuple):
     """What a picture is called, and where on the page it is offered."""
 
     title: str
@@ -21,12 +21,12 @@ class Sample(NamedTuple):
 
 
 SAMPLES = {
-    "dashes": Sample("Broken contours", "curves"),
-    "ropes": Sample("Ropes that cross", "curves"),
-    "sketch": Sample("A sketch with gaps", "curves"),
-    "letters": Sample("Two letters", "find"),
-    "things": Sample("A thing in clutter", "find"),
-    "other-things": Sample("The same thing again", "find"),
+    "dashes": SamplePicture("Broken contours", "curves"),
+    "ropes": SamplePicture("Ropes that cross", "curves"),
+    "sketch": SamplePicture("A sketch with gaps", "curves"),
+    "letters": SamplePicture("Two letters", "find"),
+    "things": SamplePicture("A thing in clutter", "find"),
+    "other-things": SamplePicture("The same thing again", "find"),
 }
 
 

@@ -15,7 +15,17 @@ from mam.cli import app
 from mam.core.model_files import model_kind
 from mam.data import ObjectRow, make_row, recipe
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+
+def find_chromium() -> str | None:
+    """The browser of this machine, or the one that `make test-web` had playwright bring."""
+    if found := shutil.which("chromium") or shutil.which("google-chrome"):
+        return found
+    with sync_playwright() as playwright:
+        own = Path(playwright.chromium.executable_path)
+    return str(own) if own.exists() else None
+
+
+CHROMIUM = find_chromium()
 LONG = 60_000  # milliseconds; the workers warm up first
 SIZE: ViewportSize = {"width": 1280, "height": 860}
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
