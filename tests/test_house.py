@@ -28,11 +28,12 @@ ROOMS = {
 INNER = {"data": set(), "vision": {"strokes", "strands", "letters", "photographs"}}
 # Distributions that are imported under another name, and those that are run, not imported.
 MODULES = {"pillow": "PIL", "scikit-image": "skimage", "scikit-learn": "sklearn"}
-MODULES |= {"Hershey-Fonts": "HersheyFonts", "lazy-loader": "lazy_loader"}
-TOOLS = {"pytest-xdist", "ruff", "pyright", "beartype"}
+MODULES |= {"Hershey-Fonts": "HersheyFonts", "lazy-loader": "lazy_loader", "pyyaml": "yaml"}
+MODULES |= {"dask-jobqueue": "dask_jobqueue"}
+TOOLS = {"pytest-xdist", "ruff", "pyright", "beartype", "mkdocs-material", "mkdocstrings"}
+TOOLS |= {"ipykernel"}
 DATA_READERS = {"vision", "rivals", "tasks", "show", "scale", "reproduce", "web", "commands"}
-DATA_READERS |= {"cli"}
-DATA_READERS |= {"data"}
+DATA_READERS |= {"cli", "data"}
 
 # Methods that a higher layer does; they import it when they are called.
 HANDED_UP = {("models/mam.py", "mam.show.factor_graph")}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-    from mam.scale import Answer, Item
-    from mam.scale.job import Work
+    from mam.scale import Item, ItemAnswer
+    from mam.scale.job import AnswerItems
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class GroupJob:
         """All of them."""
         return asdict(self)
 
-    def open(self, models: Mapping[str, Path]) -> "Work":
+    def open(self, models: Mapping[str, Path]) -> "AnswerItems":
         """Nothing to load: models stay loaded once they were used."""
         from mam.show.drawing_files import about_drawing
         from mam.tasks.drawing import group_drawing
@@ -70,7 +70,7 @@ class FindJob:
         """All of them."""
         return asdict(self) | {"known": dict(self.known)}
 
-    def open(self, models: Mapping[str, Path]) -> "Work":
+    def open(self, models: Mapping[str, Path]) -> "AnswerItems":
         """Load the model."""
         if self.objects:
             from mam.commands.find.objects import object_search
@@ -100,14 +100,14 @@ def _picture(item: "Item") -> "Path | np.ndarray":
     return item.value.mask if found is None else found
 
 
-def _each(items: "Sequence[Item]", one: Any) -> "list[Answer]":
+def _each(items: "Sequence[Item]", one: Any) -> "list[ItemAnswer]":
     """One by one; a picture that cannot be read has an error instead of an answer."""
-    from mam.scale import Answer
+    from mam.scale import ItemAnswer
 
     found = []
     for item in items:
         try:
-            found.append(Answer(one(item)))
+            found.append(ItemAnswer(one(item)))
         except (ValueError, OSError) as error:
-            found.append(Answer(None, str(error)))
+            found.append(ItemAnswer(None, str(error)))
     return found

@@ -13,8 +13,8 @@ from mam.commands.progress import progress_bar
 from mam.core.words import counted
 
 if TYPE_CHECKING:
-    from mam.scale import Job, Outcome
-    from mam.scale.spread import Spread
+    from mam.scale import Outcome, ShardJob
+    from mam.scale.spread import ClusterMap
 
 ClusterOption = Annotated[
     str | None,
@@ -36,7 +36,7 @@ ITEM_SECONDS = 600.0
 
 
 @contextmanager
-def spreading(cluster: str, quiet: bool) -> "Iterator[Spread]":
+def spreading(cluster: str, quiet: bool) -> "Iterator[ClusterMap]":
     """What runs functions on a cluster, and says what befalls it."""
     from mam.scale.clusters import check_cluster
     from mam.scale.spread import spread_over
@@ -51,7 +51,7 @@ def _say(quiet: bool) -> "Callable[[str], None]":
 
 
 def run_over(
-    job: "Job",
+    job: "ShardJob",
     sources: Sequence[str | Path],
     out: Path | None,
     cluster: str,

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyarrow.fs import LocalFileSystem
 
 from mam.data.store.parquet import Damaged, open_parquet, parquet_writer
-from mam.scale.job import Answer
+from mam.scale.job import ItemAnswer
 from mam.scale.shards import Shard
 
 RUN_KEY = "mam.run"
@@ -16,7 +16,9 @@ _COLUMNS = pa.schema([("item", pa.string()), ("answer", pa.string()), ("error", 
 _BATCH = 1024
 
 
-def write_answers(path: Path, run: str, names: Sequence[str], answers: Sequence[Answer]) -> None:
+def write_answers(
+    path: Path, run: str, names: Sequence[str], answers: Sequence[ItemAnswer]
+) -> None:
     """Write the file of a shard, whole or not at all."""
     values = [
         None if one.value is None else json.dumps(one.value, allow_nan=False) for one in answers
@@ -38,15 +40,15 @@ def is_done(folder: Path, shard: Shard, run: str) -> bool:
         return False
 
 
-def answers_in(folder: str | Path) -> Iterator[tuple[str, Answer]]:
+def answers_in(folder: str | Path) -> Iterator[tuple[str, ItemAnswer]]:
     """The name of each item with its answer, in the order of the input."""
     for path in sorted(Path(folder).glob("part-*.parquet")):
         yield from answers_of(path)
 
 
-def answers_of(path: Path) -> Iterator[tuple[str, Answer]]:
+def answers_of(path: Path) -> Iterator[tuple[str, ItemAnswer]]:
     """The same of one shard."""
     with open_parquet(LocalFileSystem(), str(path)) as file:
         for batch in file.iter_batches(_BATCH):
             for name, value, error in zip(*batch.to_pydict().values(), strict=True):
-                yield name, Answer(None if value is None else json.loads(value), error)
+                yield name, ItemAnswer(None if value is None else json.loads(value), error)

@@ -71,7 +71,7 @@ def check_cluster(spec: str) -> None:
     if spec == "local" or spec.startswith("local:"):
         _processes(spec)
     elif not spec.startswith(("tcp://", "tls://")):
-        _queue_settings(spec)
+        queue_settings(spec)
 
 
 def _processes(spec: str) -> int:
@@ -95,7 +95,7 @@ def _local(processes: int) -> Any:
     )
 
 
-def _queue_settings(spec: str) -> tuple[type, int, dict[str, Any]]:
+def queue_settings(spec: str) -> tuple[type, int, dict[str, Any]]:
     """The class, number of workers and settings that a file names."""
     import yaml
 
@@ -126,7 +126,7 @@ def _queue_settings(spec: str) -> tuple[type, int, dict[str, Any]]:
 
 @contextlib.contextmanager
 def _queue(spec: str) -> Iterator[Any]:
-    kind, workers, settings = _queue_settings(spec)
+    kind, workers, settings = queue_settings(spec)
     try:
         cluster = kind(**settings)
     except (TypeError, ValueError) as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mam.scale.answers import answers_in
-from mam.scale.job import Answer, Item, Work
+from mam.scale.job import AnswerItems, Item, ItemAnswer
 from mam.tasks.accuracy import Answered, accuracy_report
 from mam.tasks.report import Report
 
@@ -34,54 +34,54 @@ class EvaluateJob:
         """All but the model's content."""
         return {"task": self.task, "model": self.model, **dict(self.options)}
 
-    def open(self, models: Mapping[str, Path]) -> Work:
+    def open(self, models: Mapping[str, Path]) -> AnswerItems:
         """Load the model."""
         return _TASKS[self.task](models[self.model], **dict(self.options))
 
 
-def _pathfinder(model: Path, input: str) -> Work:
+def _pathfinder(model: Path, input: str) -> AnswerItems:
     from mam.tasks.pathfinder import MarkedRow, labels
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 
     grouper = ContourGrouper.load(model)
 
-    def work(items: Sequence[Item]) -> list[Answer]:
+    def work(items: Sequence[Item]) -> list[ItemAnswer]:
         rows = _rows(items, MarkedRow, "pathfinder image")
         return _compared(rows, labels(rows, grouper, input))
 
     return work
 
 
-def _cabc(model: Path, preset: str, bound: bool) -> Work:
+def _cabc(model: Path, preset: str, bound: bool) -> AnswerItems:
     from mam.data import CabcRow
     from mam.tasks.cabc import labels
     from mam.vision.elastic.letters.finder import ObjectFinder
 
     finder = ObjectFinder.load(model, preset=preset, bound=bound)
 
-    def work(items: Sequence[Item]) -> list[Answer]:
+    def work(items: Sequence[Item]) -> list[ItemAnswer]:
         rows = _rows(items, CabcRow, "row of cABC")
         return _compared(rows, labels(rows, finder, [item.name for item in items]))
 
     return work
 
 
-def _curves(model: Path, column: str) -> Work:
+def _curves(model: Path, column: str) -> AnswerItems:
     from mam.data import CurvesRow
     from mam.tasks.curves import scores_of
     from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
     grouper = CurveGrouper.load(model)
 
-    def work(items: Sequence[Item]) -> list[Answer]:
+    def work(items: Sequence[Item]) -> list[ItemAnswer]:
         rows = _rows(items, CurvesRow, "image of curves")
         scored, _ = scores_of(rows, grouper, column, [item.name for item in items])
-        return [Answer(one._asdict()) for one in scored]
+        return [ItemAnswer(one._asdict()) for one in scored]
 
     return work
 
 
-_TASKS: Mapping[str, Callable[..., Work]] = {
+_TASKS: Mapping[str, Callable[..., AnswerItems]] = {
     "pathfinder": _pathfinder,
     "cabc": _cabc,
     "curves": _curves,
@@ -95,11 +95,11 @@ def _rows(items: Sequence[Item], kind: Any, what: str) -> list[Any]:
     return [item.value for item in items]
 
 
-def _compared(rows: Sequence[Any], found: Sequence[Answered | str]) -> list[Answer]:
+def _compared(rows: Sequence[Any], found: Sequence[Answered | str]) -> list[ItemAnswer]:
     return [
-        Answer(None, one)
+        ItemAnswer(None, one)
         if isinstance(one, str)
-        else Answer({"truth": int(row.label), "answer": one.label, "proved": one.proved})
+        else ItemAnswer({"truth": int(row.label), "answer": one.label, "proved": one.proved})
         for row, one in zip(rows, found, strict=True)
     ]
 

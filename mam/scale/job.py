@@ -13,19 +13,19 @@ class Item(NamedTuple):
     value: Any
 
 
-class Answer(NamedTuple):
+class ItemAnswer(NamedTuple):
     """What a job says of an item: JSON, or why it has no answer."""
 
     value: Mapping[str, Any] | None = None
     error: str | None = None
 
 
-Work = Callable[[Sequence[Item]], list[Answer]]
+AnswerItems = Callable[[Sequence[Item]], list[ItemAnswer]]
 
 
 @runtime_checkable
-class Job(Protocol):
-    """Work that can be sent to another process: a dataclass of plain settings.
+class ShardJob(Protocol):
+    """AnswerItems that can be sent to another process: a dataclass of plain settings.
 
     The answer to an item depends on the item, the settings and the models alone, not on the items
     beside it: so it does not matter how many there are at once, and where.
@@ -45,7 +45,7 @@ class Job(Protocol):
         """All that an answer depends on besides the models, as JSON."""
         ...
 
-    def open(self, models: Mapping[str, Path]) -> Work:
+    def open(self, models: Mapping[str, Path]) -> AnswerItems:
         """Load the models, whose files are given, and return what answers items."""
         ...
 
@@ -68,11 +68,11 @@ class EstimatorJob:
         named = {"describe": self.describe.__qualname__, "read": self.read.__qualname__}
         return {"estimator": repr(self.estimator), **named}
 
-    def open(self, models: Mapping[str, Path]) -> Work:
+    def open(self, models: Mapping[str, Path]) -> AnswerItems:
         """Predict a batch at a time."""
 
-        def work(items: Sequence[Item]) -> list[Answer]:
+        def work(items: Sequence[Item]) -> list[ItemAnswer]:
             found = self.estimator.predict([self.read(item.value) for item in items])
-            return [Answer(self.describe(one)) for one in found]
+            return [ItemAnswer(self.describe(one)) for one in found]
 
         return work

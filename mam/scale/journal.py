@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mam.scale.job import Answer
+from mam.scale.job import ItemAnswer
 
 _STRIKES = 2
 
@@ -22,12 +22,12 @@ class Journal:
     def __init__(self, folder: Path, file: str) -> None:
         self.path = folder / f".{file}.journal"
         self.dump = folder / f".{file}.late"  # what an item was at when its time was over
-        self._done: dict[str, Answer] = {}
+        self._done: dict[str, ItemAnswer] = {}
         self._begun: dict[str, int] = {}
         self.attempts = 0
         for line in self._lines():
             if "done" in line:
-                self._done[line["done"]] = Answer(line["value"], line["error"])
+                self._done[line["done"]] = ItemAnswer(line["value"], line["error"])
             elif "begin" in line:
                 self._begun[line["begin"]] = self._begun.get(line["begin"], 0) + 1
             else:
@@ -65,11 +65,11 @@ class Journal:
         """A worker begins an item."""
         self._add(begin=name)
 
-    def finish(self, name: str, answer: Answer) -> None:
+    def finish(self, name: str, answer: ItemAnswer) -> None:
         """The item is done."""
         self._add(done=name, value=answer.value, error=answer.error)
 
-    def known(self, name: str, seconds: float) -> Answer | None:
+    def known(self, name: str, seconds: float) -> ItemAnswer | None:
         """The answer to an item, if it has one, or if it is to be set aside."""
         if name in self._done:
             return self._done[name]
@@ -77,7 +77,7 @@ class Journal:
             return None
         late = self.dump.exists() and self.dump.stat().st_size > 0
         why = f"it took more than {seconds:g} s" if late else "its worker died"
-        return Answer(None, f"set aside: {why}, twice")
+        return ItemAnswer(None, f"set aside: {why}, twice")
 
     def remove(self) -> None:
         """The shard is written: nobody needs it any more."""

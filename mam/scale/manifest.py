@@ -14,7 +14,7 @@ from mam.core.model_files import find_model
 from mam.core.whole import left_behind, reason_of, write_whole
 from mam.data.store.lock import locked_file
 from mam.data.store.shards import shard_name
-from mam.scale.job import Job
+from mam.scale.job import ShardJob
 from mam.scale.shards import Shard, digest_of
 
 NAME = "manifest.json"
@@ -22,7 +22,7 @@ _LOCK = ".mam-run.lock"
 _MODELS = ".models"
 
 
-def made_of(job: Job, shards: Sequence[Shard]) -> dict[str, Any]:
+def made_of(job: ShardJob, shards: Sequence[Shard]) -> dict[str, Any]:
     """All that the answers of a run depend on."""
     return {
         "mam": __version__,

@@ -9,7 +9,7 @@ from pathlib import Path
 from mam.core.progress import Advance
 from mam.scale.answers import is_done
 from mam.scale.clusters import check_cluster
-from mam.scale.job import Job
+from mam.scale.job import ShardJob
 from mam.scale.journal import Journal
 from mam.scale.manifest import copied_models, fingerprint, made_of, opened
 from mam.scale.shard_run import Run, ShardDone, run_shard
@@ -37,7 +37,7 @@ class Outcome:
 
 
 def map_shards(
-    job: Job,
+    job: ShardJob,
     sources: Sequence[str | Path],
     out: str | Path,
     *,
@@ -48,7 +48,7 @@ def map_shards(
     advance: Advance = lambda items: None,
     say: Say = lambda line: None,
 ) -> Outcome:
-    """Answer all items of pictures and data sets, and write the answers to a folder of shards.
+    """ItemAnswer all items of pictures and data sets, and write the answers to a folder of shards.
 
     Run again, it does what is not done yet: the answers are the same, row for row, whatever the
     number of workers, and wherever it was stopped. ``cluster``: see ``mam.scale.clusters``; without

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mam.scale.answers import answers_of, is_done, write_answers
-from mam.scale.job import Answer, Item, Job, Work
+from mam.scale.job import AnswerItems, Item, ItemAnswer, ShardJob
 from mam.scale.journal import Journal
 from mam.scale.shards import Shard
 
@@ -23,7 +23,7 @@ _ALONE = threading.Lock()
 class Run(NamedTuple):
     """What all shards of a run share."""
 
-    job: Job
+    job: ShardJob
     folder: Path  # of the answers, on a disk that all workers have
     fingerprint: str
     models: tuple[tuple[str, Path], ...]  # their files, on such a disk too
@@ -41,7 +41,7 @@ class ShardDone(NamedTuple):
 
 
 def run_shard(run: Run, shard: Shard) -> ShardDone:
-    """Answer the items of a shard and write them to its file.
+    """ItemAnswer the items of a shard and write them to its file.
 
     If an earlier attempt did not come to its end, it killed its worker: the items are then done one
     by one, and one that kills again is set aside.
@@ -62,7 +62,7 @@ def run_shard(run: Run, shard: Shard) -> ShardDone:
     return _summary(shard, answers, begin)
 
 
-def _summary(shard: Shard, answers: Sequence[Answer], begin: float) -> ShardDone:
+def _summary(shard: Shard, answers: Sequence[ItemAnswer], begin: float) -> ShardDone:
     aside = {
         name: answer.error.removeprefix("set aside: ")
         for name, answer in zip(shard.names(), answers, strict=True)
@@ -73,14 +73,14 @@ def _summary(shard: Shard, answers: Sequence[Answer], begin: float) -> ShardDone
     return ShardDone(shard.number, len(answers), errors, aside, spent)
 
 
-def _all(run: Run, shard: Shard, work: Work) -> Iterator[Answer]:
+def _all(run: Run, shard: Shard, work: AnswerItems) -> Iterator[ItemAnswer]:
     items = shard.items()
     while some := list(islice(items, run.job.batch)):
         with _in_time(run.item_seconds, len(some), None):
             yield from _answers(work, some)
 
 
-def _carefully(run: Run, shard: Shard, work: Work, journal: Journal) -> Iterator[Answer]:
+def _carefully(run: Run, shard: Shard, work: AnswerItems, journal: Journal) -> Iterator[ItemAnswer]:
     seconds = run.item_seconds
     for item in shard.items():
         answer = journal.known(item.name, seconds or 0.0)
@@ -92,13 +92,13 @@ def _carefully(run: Run, shard: Shard, work: Work, journal: Journal) -> Iterator
         yield answer
 
 
-def _answers(work: Work, items: list[Item]) -> list[Answer]:
+def _answers(work: AnswerItems, items: list[Item]) -> list[ItemAnswer]:
     """Answers of a job; where it fails as a whole, of each item alone."""
     try:
         return work(items)
     except ValueError as error:
         if len(items) == 1:
-            return [Answer(None, str(error))]
+            return [ItemAnswer(None, str(error))]
         return [answer for item in items for answer in _answers(work, [item])]
 
 
@@ -116,6 +116,6 @@ def _in_time(seconds: float | None, items: int, dump: Path | None) -> Iterator[N
 
 
 @lru_cache(maxsize=4)
-def _opened(job: Job, models: tuple[tuple[str, Path], ...]) -> Work:
+def _opened(job: ShardJob, models: tuple[tuple[str, Path], ...]) -> AnswerItems:
     """A job stays open: its models are loaded once, and know what was compiled for them."""
     return job.open(dict(models))

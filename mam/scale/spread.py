@@ -24,11 +24,11 @@ _PATIENCE = 3
 
 
 @contextlib.contextmanager
-def spread_over(cluster: str, say: Say = lambda line: None) -> Iterator["Spread"]:
+def spread_over(cluster: str, say: Say = lambda line: None) -> Iterator["ClusterMap"]:
     """What runs functions on a cluster; what befalls it comes as one clear error."""
     with opened_cluster(cluster) as client:
         try:
-            yield Spread(client, say)
+            yield ClusterMap(client, say)
         except (CancelledError, OSError) as error:
             reason = str(error) or "the scheduler went away"
             raise OSError(
@@ -36,7 +36,7 @@ def spread_over(cluster: str, say: Say = lambda line: None) -> Iterator["Spread"
             ) from None
 
 
-class Spread:
+class ClusterMap:
     """Runs functions of one argument over the workers of a client."""
 
     def __init__(self, client: "Client", say: Say) -> None:

@@ -13,7 +13,7 @@ from mam.core.model_files import find_model, model_kind
 from mam.core.resize import scaled
 from mam.data.images import PictureSource, read_picture
 from mam.data.pixels import grey, shown
-from mam.vision.curves.answer import Grouped, Same
+from mam.vision.curves.answer import Grouped, Point, Same
 from mam.vision.curves.corrections import Corrections
 from mam.vision.curves.strands.curve_answer import CurveGrouping
 from mam.vision.curves.strands.curve_grouper import CurveGrouper
@@ -23,8 +23,7 @@ from mam.vision.images.ink import Ink, describe_strokes, find_ink
 
 _Grouper = TypeVar("_Grouper", ContourGrouper, CurveGrouper)
 
-Place = Sequence[float | int]  # row and column
-Places = Sequence[Place]  # two of them name a link
+PointPair = Sequence[Point]  # of two ends: they name a link
 
 _STROKE = 5.65  # px, length of the strokes that the contour model knows, as `describe_strokes` says
 _ALIKE = 1.3  # a picture whose strokes are this many times longer or shorter is rescaled
@@ -51,7 +50,7 @@ class Drawing:
     score: float = 0.0
     bound: float | None = None
     proof: str | None = None
-    markers: Sequence[Place] = ()
+    markers: Sequence[Point] = ()
     same: Same | None = None  # whether both markers are on one curve
     piece: str = "stroke"  # what its model groups: strokes or strands
     ink: Ink | None = None
@@ -69,12 +68,12 @@ def group_drawing(
     picture: PictureSource,
     *,
     model: str = "auto",
-    markers: Sequence[Place] | None = None,
+    markers: Sequence[Point] | None = None,
     threshold: float | int | None = None,
     polarity: str = "auto",
     bridging: float | int = 1.0,
-    forbid: Sequence[Places] = (),
-    demand: Sequence[Places] = (),
+    forbid: Sequence[PointPair] = (),
+    demand: Sequence[PointPair] = (),
     bound: bool = False,
     name: str = "the picture",
     page: int | None = None,
@@ -135,12 +134,12 @@ def _corrected(
     found: Grouped,
     settings: GroupSettings,
     scale: float,
-    forbid: Sequence[Places],
-    demand: Sequence[Places],
+    forbid: Sequence[PointPair],
+    demand: Sequence[PointPair],
 ) -> Grouped:
     """Solve again with links that are known."""
 
-    def ends(which: Sequence[Places], name: str) -> list[tuple[int, int]]:
+    def ends(which: Sequence[PointPair], name: str) -> list[tuple[int, int]]:
         return [
             (
                 found.end_at(scaled_point(one, scale), f"{name} {number}, first place"),
@@ -172,7 +171,7 @@ def answered(drawing: Drawing, found: Grouped) -> Drawing:
     )
 
 
-def scaled_point(point: Place, scale: float) -> Float[np.ndarray, "2"]:
+def scaled_point(point: Point, scale: float) -> Float[np.ndarray, "2"]:
     """A point of the picture in one of another scale."""
     return (np.asarray(point, float) + 0.5) * scale - 0.5
 
@@ -198,7 +197,7 @@ def line_length(line: Float[np.ndarray, "_ 2"]) -> float:
     return float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())
 
 
-def _refuse_outside(marker: Place, shape: tuple[int, ...], name: str) -> None:
+def _refuse_outside(marker: Point, shape: tuple[int, ...], name: str) -> None:
     row, col = marker
     if not (0 <= row < shape[0] and 0 <= col < shape[1]):
         raise ValueError(

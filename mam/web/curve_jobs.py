@@ -14,13 +14,14 @@ from mam.tasks.alternative import alternative
 from mam.tasks.drawing import Drawing, group_drawing
 from mam.vision.curves.answer import Grouped
 from mam.vision.curves.strands.curve_answer import CurveGrouping
-from mam.web.job import Answer, Tell, given_picture
+from mam.web.frames import Telling
+from mam.web.job import Answer, given_picture
 
 _LINKS = 2000  # that the page gets to know, those with the least margins first
 _STEP = 3  # every so many points of a strand are shown
 
 
-def look(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Answer:
+def look(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Answer:
     """Decode a picture: its size, and a PNG that every browser can show."""
     pixels = given_picture(arguments, blobs)
     plain = shown(pixels) if pixels.ndim == 2 else rgb(pixels)
@@ -28,7 +29,7 @@ def look(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Answer:
     return {"rows": rows, "cols": cols}, [encode_png(plain)]
 
 
-def group(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Answer:
+def group(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Answer:
     """Group a picture: all that the page shows."""
     drawing = _grouped(arguments, blobs, tell)
     tell("describing")
@@ -36,13 +37,13 @@ def group(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Answer:
     return about | _pieces(drawing) | _ink(drawing) | {"alternative": _otherwise(drawing)}, []
 
 
-def group_file(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Answer:
+def group_file(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Answer:
     """Group a picture and write the file that the command line would write."""
     drawing = _grouped(arguments, blobs, tell)
     return {}, [FILES[arguments["ending"]](drawing, arguments["name"])]
 
 
-def _grouped(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Drawing:
+def _grouped(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Drawing:
     tell("reading")
     pixels = given_picture(arguments, blobs)
     tell("grouping")
@@ -107,7 +108,7 @@ def _otherwise(drawing: Drawing) -> dict[str, Any] | None:
     }
 
 
-def warm_curves(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Answer:
+def warm_curves(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Answer:
     """Compile what the first pictures need."""
     from mam.web.samples import sample_png
 

@@ -16,14 +16,15 @@ from mam.vision.elastic.photographs.detector import Detection, ObjectDetector
 from mam.vision.elastic.photographs.object_bank import KIND
 from mam.vision.images.ink import is_photograph
 from mam.web.curve_jobs import mask_text
-from mam.web.job import Answer, Tell, given_picture
+from mam.web.frames import Telling
+from mam.web.job import Answer, given_picture
 
 _GRAPHS = 200  # of each object, as the command has them
 _ON = 12  # a pixel of a letter is ON above this, as for the command
 _A = ord("A")
 
 
-def find(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Answer:
+def find(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Answer:
     """Find the objects of a model, a file of the server's or the second blob."""
     pixels = given_picture(arguments, blobs)
     tell("loading the model")
@@ -42,7 +43,7 @@ def find(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Answer:
     return {"kind": "letters", "found": _letters(finder, grey(pixels), arguments)}, []
 
 
-def learn(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Answer:
+def learn(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Answer:
     """Learn an object from one picture and a painted mask; return its model file."""
     pixels = given_picture(arguments, blobs)
     painted = read_picture(blobs[1], "the mask", max_pixels=arguments["pixels"])
@@ -128,7 +129,7 @@ def _placed(
     }
 
 
-def warm_find(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Answer:
+def warm_find(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Answer:
     """Compile what the first search for letters needs, and prepare their graphs."""
     from mam.web.samples import sample_png
 

@@ -5,8 +5,10 @@ The JSON is an object; its entry ``blobs`` lists the lengths of what follows. No
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO, NamedTuple
+
+Telling = Callable[[str], None]  # is told of the progress, in words
 
 _LENGTH = 4  # bytes of the number in front
 

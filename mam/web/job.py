@@ -7,10 +7,10 @@ from jaxtyping import Shaped
 from numpy import ndarray
 
 from mam.data.images import read_picture
+from mam.web.frames import Telling
 
-Tell = Callable[[str], None]
 Answer = tuple[dict[str, Any], list[bytes]]
-Job = Callable[[dict[str, Any], list[bytes], Tell], Answer]
+Job = Callable[[dict[str, Any], list[bytes], Telling], Answer]
 
 
 def given_picture(arguments: dict[str, Any], blobs: list[bytes]) -> Shaped[ndarray, "..."]:

@@ -13,8 +13,7 @@ class WebLimits:
     arriving_bytes: int = 256 << 20  # bodies that are on their way, of all people together
     pixels: int = 12_000_000  # of a picture; 0.5 s a megapixel
     body_seconds: float = 30.0  # in which a body must have arrived
-    quick_seconds: float = 20.0  # for a job about curves or a small model
+    quick_seconds: float = 30.0  # for a job about curves or a small model
     long_seconds: float = 120.0  # for finding and learning; the first search compiles
     grace_seconds: float = 3.0  # for a job that nobody waits for to end by itself
     waiting: int = 100  # jobs that wait for a worker; one more is sent away
-    links: int = 200  # that a person may have corrected

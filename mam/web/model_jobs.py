@@ -8,7 +8,8 @@ import numpy as np
 from mam.infer import solve
 from mam.models import MarkovAttentionModel
 from mam.models.examples import gene_network, two_lines
-from mam.web.job import Answer, Tell
+from mam.web.frames import Telling
+from mam.web.job import Answer
 
 _ROWS = 4  # of the two lines
 
@@ -53,7 +54,7 @@ def toys() -> dict[str, Toy]:
     }
 
 
-def toy(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Answer:
+def toy(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Answer:
     """Solve a small model in a context."""
     known = toys()
     if arguments["model"] not in known:
@@ -111,7 +112,7 @@ def _independent(one: Toy, labels: list[str], given: dict[str, int]) -> list[lis
     return [[a, b, one.model.independent(a, b, context)] for a, b in combinations(open_, 2)]
 
 
-def warm_models(arguments: dict[str, Any], blobs: list[bytes], tell: Tell) -> Answer:
+def warm_models(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Answer:
     """Solve each model once."""
     for name in toys():
         toy({"model": name, "given": {}}, [], tell)

@@ -5,17 +5,15 @@ import contextlib
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from mam.web.frames import Frame, frame_bytes, next_frame
+from mam.web.frames import Frame, Telling, frame_bytes, next_frame
 from mam.web.limits import WebLimits
 from mam.web.worker import STOP
 
 _LOG = logging.getLogger("mam.web")
 _PAUSE = 2.0  # seconds before a worker that could not start is started again
-
-Tell = Callable[[str], None]
 
 
 class JobError(Exception):
@@ -54,7 +52,7 @@ class WebWorker:
         process.stdin.write(frame_bytes({"job": job, "arguments": arguments}, blobs))
         await process.stdin.drain()
 
-    async def answer(self, tell: Tell) -> Frame:
+    async def answer(self, tell: Telling) -> Frame:
         """Await the end of the job; progress is told on the way."""
         while (frame := await self._next()).said["kind"] == "progress":
             tell(frame.said["text"])
@@ -112,7 +110,7 @@ class WorkerPool:
         job: str,
         arguments: dict[str, Any],
         blobs: Sequence[bytes],
-        tell: Tell,
+        tell: Telling,
         seconds: float,
     ) -> Frame:
         """Run a job in the next free worker; `JobError` says why there is no answer."""
@@ -137,7 +135,7 @@ class WorkerPool:
             raise JobError(500, "this failed; the server's log says why")
         return frame
 
-    async def _free_worker(self, tell: Tell) -> WebWorker:
+    async def _free_worker(self, tell: Telling) -> WebWorker:
         if self.waiting >= self._limits.waiting:
             raise JobError(503, f"{self.waiting} others are waiting already; try again in a moment")
         self.waiting += 1

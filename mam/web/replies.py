@@ -8,13 +8,14 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
-from mam.web.pool import JobError, Tell
+from mam.web.frames import Telling
+from mam.web.pool import JobError
 
-Work = Callable[[Tell], Awaitable[dict[str, Any]]]
+TellingWork = Callable[[Telling], Awaitable[dict[str, Any]]]
 _EVENTS = "text/event-stream"
 
 
-async def reply(request: Request, work: Work) -> Response:
+async def reply(request: Request, work: TellingWork) -> Response:
     """Do the work and answer as the request wants it; it is cancelled when the client goes."""
     if _EVENTS in request.headers.get("accept", ""):
         return StreamingResponse(_events(request, work), media_type=_EVENTS)
@@ -50,7 +51,7 @@ async def _gone(request: Request) -> None:
         pass
 
 
-async def _events(request: Request, work: Work) -> AsyncIterator[str]:
+async def _events(request: Request, work: TellingWork) -> AsyncIterator[str]:
     """`progress` events, then one `answer` or `error`."""
     told: asyncio.Queue[str | None] = asyncio.Queue()
     task = asyncio.ensure_future(work(told.put_nowait))

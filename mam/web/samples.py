@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -11,12 +12,21 @@ from mam.data.pixels import black_and_white
 
 _WIDE, _HIGH, _FINE = 440, 300, 4  # px of the sketch, and how much finer it is drawn
 
+
+class SamplePicture(NamedTuple):
+    """What a picture is called, and where on the page it is offered."""
+
+    title: str
+    tab: str
+
+
 SAMPLES = {
-    "dashes": "Broken contours",
-    "ropes": "Ropes that cross",
-    "sketch": "A sketch with gaps",
-    "letters": "Two letters",
-    "things": "A thing in clutter",
+    "dashes": SamplePicture("Broken contours", "curves"),
+    "ropes": SamplePicture("Ropes that cross", "curves"),
+    "sketch": SamplePicture("A sketch with gaps", "curves"),
+    "letters": SamplePicture("Two letters", "find"),
+    "things": SamplePicture("A thing in clutter", "find"),
+    "other-things": SamplePicture("The same thing again", "find"),
 }
 
 
@@ -26,10 +36,10 @@ def sample_png(name: str) -> bytes:
     return encode_png(_MAKERS[name]())
 
 
-def _row(kind: str, level: str, seed: int) -> object:
+def _row(kind: str, level: str, seed: int, number: int = 0) -> object:
     from mam.data import make_row, recipe
 
-    return make_row(recipe(kind, level, seed), 0)
+    return make_row(recipe(kind, level, seed), number)
 
 
 def _dashes() -> np.ndarray:
@@ -46,6 +56,10 @@ def _letters() -> np.ndarray:
 
 def _things() -> np.ndarray:
     return getattr(_row("objects", "easy", 3), "image")  # noqa: B009
+
+
+def _other_things() -> np.ndarray:
+    return getattr(_row("objects", "easy", 3, 1), "image")  # noqa: B009
 
 
 def _sketch() -> np.ndarray:
@@ -71,4 +85,5 @@ _MAKERS: dict[str, Callable[[], np.ndarray]] = {
     "sketch": _sketch,
     "letters": _letters,
     "things": _things,
+    "other-things": _other_things,
 }

@@ -14,9 +14,10 @@ from fastapi.responses import JSONResponse, Response
 
 from mam import __version__
 from mam.web.files import StaticFile, static_files
+from mam.web.frames import Telling
 from mam.web.guard import UPLOAD, Access, Application, Guard
 from mam.web.limits import WebLimits
-from mam.web.pool import JobError, Tell, WorkerPool
+from mam.web.pool import JobError, WorkerPool
 from mam.web.questions import (
     FileQuestion,
     FindQuestion,
@@ -63,7 +64,7 @@ class Desk:
         return found
 
     async def ask(
-        self, job: str, picture: Held, arguments: dict[str, Any], tell: Tell
+        self, job: str, picture: Held, arguments: dict[str, Any], tell: Telling
     ) -> tuple[dict[str, Any], list[bytes]]:
         """Run a quick job about a picture."""
         shared = {"name": picture.name, "pixels": self.limits.pixels}
@@ -72,7 +73,7 @@ class Desk:
         return frame.said["answer"], frame.blobs
 
     async def search(
-        self, job: str, arguments: dict[str, Any], blobs: list[bytes], tell: Tell
+        self, job: str, arguments: dict[str, Any], blobs: list[bytes], tell: Telling
     ) -> tuple[dict[str, Any], list[bytes]]:
         """Run a long job."""
         shared = {"pixels": self.limits.pixels}
@@ -153,7 +154,7 @@ def _add_pictures(app: FastAPI, desk: Desk) -> None:
         limits = desk.limits
         return {
             "version": __version__,
-            "samples": SAMPLES,
+            "samples": {name: sample._asdict() for name, sample in SAMPLES.items()},
             "models": [_LETTERS, *desk.settings.models],
             "ready": desk.quick.ready > 0,
             "ready to find": desk.long.ready > 0,
@@ -197,7 +198,7 @@ def _add_curves(app: FastAPI, desk: Desk) -> None:
         """Which strokes or lines form one curve? Events tell of the progress."""
         picture = desk.picture(question.picture)
 
-        async def work(tell: Tell) -> dict[str, Any]:
+        async def work(tell: Telling) -> dict[str, Any]:
             asked = {"question": question.model_dump(mode="json")}
             answer, _ = await desk.ask("group", picture, asked, tell)
             return answer | {"command": command_line(question, picture.name)}
@@ -220,7 +221,7 @@ def _add_curves(app: FastAPI, desk: Desk) -> None:
     async def model(request: Request, question: ModelQuestion) -> Response:
         """The states of a small model when some variables are known."""
 
-        async def work(tell: Tell) -> dict[str, Any]:
+        async def work(tell: Telling) -> dict[str, Any]:
             asked = {"model": question.name, "given": question.given}
             frame = await desk.quick.run("toy", asked, [], tell, desk.limits.quick_seconds)
             return frame.said["answer"]
@@ -238,7 +239,7 @@ def _add_objects(app: FastAPI, desk: Desk) -> None:
         if learned is None and question.model not in known:
             raise JobError(404, "no such model is here any more; learn it again")
 
-        async def work(tell: Tell) -> dict[str, Any]:
+        async def work(tell: Telling) -> dict[str, Any]:
             blobs = [picture.content] + ([] if learned is None else [learned.content])
             asked = {"model": known.get(question.model), "copies": question.copies}
             answer, _ = await desk.search("find", asked | {"name": picture.name}, blobs, tell)
@@ -255,7 +256,7 @@ def _add_objects(app: FastAPI, desk: Desk) -> None:
         except ValueError:
             raise JobError(422, "body.mask: is not base64") from None
 
-        async def work(tell: Tell) -> dict[str, Any]:
+        async def work(tell: Telling) -> dict[str, Any]:
             asked = {"name": picture.name, "object": question.name}
             answer, [content] = await desk.search("learn", asked, [picture.content, mask], tell)
             return answer | {"model": desk.learned.put(question.name, content)}

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from mam.scale import Answer, Item
-from mam.scale.job import Work
+from mam.scale import Item, ItemAnswer
+from mam.scale.job import AnswerItems
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class SizeJob:
     def settings(self) -> Mapping[str, Any]:
         return {key: value for key, value in asdict(self).items() if key != "slow"}
 
-    def open(self, models: Mapping[str, Path]) -> Work:
+    def open(self, models: Mapping[str, Path]) -> AnswerItems:
         return self._all
 
-    def _all(self, items: Sequence[Item]) -> list[Answer]:
+    def _all(self, items: Sequence[Item]) -> list[ItemAnswer]:
         return [self._one(item.value) for item in items]
 
-    def _one(self, path: Path) -> Answer:
+    def _one(self, path: Path) -> ItemAnswer:
         time.sleep(self.slow)
         self._mark(f"seen-{os.getpid()}")
         if "poison" in path.name:
@@ -45,8 +45,8 @@ class SizeJob:
         if "full" in path.name and self._mark(f"full-{path.name}"):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         if "bad" in path.name:
-            return Answer(None, f"{path.name}: cannot be read")
-        return Answer({"name": path.name, "bytes": path.stat().st_size})
+            return ItemAnswer(None, f"{path.name}: cannot be read")
+        return ItemAnswer({"name": path.name, "bytes": path.stat().st_size})
 
     def _mark(self, name: str) -> bool:
         """Leave a mark; whether it is the first of its name."""

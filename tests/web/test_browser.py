@@ -6,13 +6,26 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 from typer.testing import CliRunner
 
 from mam.cli import app
+from mam.core.model_files import model_kind
+from mam.data import ObjectRow, make_row, recipe
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+
+def find_chromium() -> str | None:
+    """The browser of this machine, or the one that `make test-web` had playwright bring."""
+    if found := shutil.which("chromium") or shutil.which("google-chrome"):
+        return found
+    with sync_playwright() as playwright:
+        own = Path(playwright.chromium.executable_path)
+    return str(own) if own.exists() else None
+
+
+CHROMIUM = find_chromium()
 LONG = 60_000  # milliseconds; the workers warm up first
 SIZE: ViewportSize = {"width": 1280, "height": 860}
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
@@ -250,3 +263,44 @@ def luminance(colour: list[float]) -> float:
         for c in (value / 255 for value in colour)
     ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.slow
+def test_paint_learn_and_find(page: Page) -> None:
+    page.click("#tab-find")
+    page.select_option("#sample", "things")
+    expect(page.locator("#status")).to_contain_text("things.png", timeout=LONG)
+    page.click("#learn")
+    expect(page.locator("#status")).to_contain_text("First paint")
+    row = make_row(recipe("objects", "easy", 3), 0)
+    assert isinstance(row, ObjectRow)
+    page.click("#paint")
+    box = page.locator("#canvas").bounding_box()
+    assert box is not None
+    rows, cols = row.mask.shape
+    # Lines along the object's rows, from border to border.
+    for line in np.flatnonzero(row.mask.any(1))[::4]:
+        inside = np.flatnonzero(row.mask[line])
+        y = box["y"] + (line + 0.5) / rows * box["height"]
+        page.mouse.move(box["x"] + (inside[0] + 2) / cols * box["width"], y)
+        page.mouse.down()
+        page.mouse.move(box["x"] + (inside[-1] - 1) / cols * box["width"], y)
+        page.mouse.up()
+    page.fill("#object", "plate")
+    page.click("#learn")
+    expect(page.locator("#status")).to_contain_text("Learned plate", timeout=3 * LONG)
+    with page.expect_download() as waiting:
+        page.click("#model-file")
+    assert waiting.value.suggested_filename == "plate.safetensors"
+    assert model_kind(waiting.value.path()) == "objects in photographs"
+    page.select_option("#sample", "other-things")
+    expect(page.locator("#status")).to_contain_text("other-things.png", timeout=LONG)
+    page.click("#find")
+    expect(page.locator("#found")).to_contain_text("plate: score", timeout=LONG)
+    expect(page.locator("g.masks image")).to_have_count(1)
+    page.select_option("#model", "letters")
+    page.select_option("#sample", "letters")
+    expect(page.locator("#status")).to_contain_text("letters.png", timeout=LONG)
+    page.locator("#copies").fill("2")
+    page.click("#find")
+    expect(page.locator("#found li")).to_have_count(2, timeout=LONG)

@@ -33,7 +33,7 @@ def bomb(rows: int, cols: int) -> bytes:
 def uploads(cross: bytes) -> list[bytes]:
     """What is no picture, or too much of one."""
     cut = [cross[:length] for length in range(0, len(cross), max(len(cross) // 40, 1))]
-    flipped = [cross[:at] + bytes([cross[at] ^ 0xFF]) + cross[at + 1 :] for at in range(0, 60, 4)]
+    flipped = [cross[:at] + bytes([cross[at] ^ 0xFF]) + cross[at + 1 :] for at in range(0, 100, 4)]
     sizes = [(100_000, 100_000), (2**31 - 1, 2**31 - 1), (1, 60_000_000), (4000, 4000), (0, 5)]
     pages, other = io.BytesIO(), Image.new("L", (3, 3), 9)
     Image.new("L", (3, 3)).save(pages, "GIF", save_all=True, append_images=[other])

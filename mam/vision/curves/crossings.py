@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 
-Line = Float[np.ndarray, "_ 2"]
+from mam.core.svg import Line
 
 
 class Crossings(NamedTuple):

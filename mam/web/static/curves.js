@@ -24,15 +24,16 @@ export function showHint() {
   byId("hint").textContent = picture ? HINTS[tool()] : "";
 }
 
-// A picture that the server has: show it, then group it.
-export async function take(sent, blob) {
+// A picture that the server has: show it, then group it if that is wanted.
+export async function take(sent, blob, wanted = true) {
   picture = sent;
   answer = null;
   markers = [];
   links.reset();
   stage.showPicture(blob || (await api.view(sent.picture)), sent.rows, sent.cols);
   showHint();
-  await refresh();
+  if (wanted) await refresh();
+  else say(`${sent.name}: ${sent.cols} x ${sent.rows} px`);
 }
 
 function question() {
@@ -101,8 +102,8 @@ function drawLayers() {
 function drawCurves() {
   const layer = stage.layer("curves");
   layer.replaceChildren();
-  lit = null;
-  layer.classList.remove("faded");
+  lit = undefined;
+  light(null);
   if (!byId("show-curves").checked) return;
   const height = 15 * stage.unit();
   answer.curves.forEach((curve, k) => {

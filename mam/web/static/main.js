@@ -8,6 +8,8 @@ import * as stage from "./stage.js";
 import { byId, html, say } from "./dom.js";
 
 const TABS = ["curves", "find", "model"];
+let chosenTab = "curves";
+let samples = {};
 
 function choose(name, focus = false) {
   for (const tab of TABS) {
@@ -18,6 +20,8 @@ function choose(name, focus = false) {
     if (chosen && focus) button.focus();
     byId(`panel-${tab}`).hidden = !chosen;
   }
+  chosenTab = name;
+  listSamples();
   const model = name === "model";
   byId("picture-bar").hidden = model;
   byId("hint").hidden = name !== "curves";
@@ -27,6 +31,11 @@ function choose(name, focus = false) {
   stage.on("move", () => {});
   if (name === "curves") { find.forget(); curves.listen(); redraw(); }
   if (model) models.show();
+}
+
+function listSamples() {
+  const own = Object.entries(samples).filter(([, one]) => one.tab === chosenTab);
+  byId("sample").replaceChildren(html("option", { value: "" }, "choose"), ...own.map(([name, one]) => html("option", { value: name }, one.title)));
 }
 
 async function redraw() {
@@ -46,7 +55,8 @@ async function take(sending, blob) {
   find.forget();
   try {
     say("reading …");
-    await curves.take(await sending, blob);
+    await curves.take(await sending, blob, chosenTab === "curves");
+    stage.plain(chosenTab === "find");
   } catch (error) {
     if (!(error instanceof api.Cancelled)) say(error.message, true);
   }
@@ -98,7 +108,7 @@ async function enterDrawing() {
 async function groupDrawing() {
   const drawn = await paint.blob();
   await take(api.upload(drawn, "drawing.png"), drawn);
-  if (drawing()) { stage.plain(true); paint.start("draw", ...paper(), groupDrawing); paint.veil(); }
+  if (drawing() && chosenTab === "curves") { stage.plain(true); paint.start("draw", ...paper(), groupDrawing); paint.veil(); }
 }
 
 const paper = () => [byId("canvas").height, byId("canvas").width];
@@ -122,7 +132,8 @@ async function begin() {
   try {
     const about = await api.about();
     byId("version").textContent = `mam ${about.version}`;
-    byId("sample").append(...Object.entries(about.samples).map(([name, title]) => html("option", { value: name }, title)));
+    samples = about.samples;
+    listSamples();
     find.setModels(about.models);
     if (!about.ready) say("warming up: the first picture may take some seconds");
   } catch (error) {

@@ -51,6 +51,8 @@ export const maskImage = (base64, attributes = {}) => svg("image", {
 export function showModel(show) {
   for (const [name, one] of Object.entries(layers)) one.toggleAttribute("hidden", (name === "model") !== show);
   for (const one of Object.values(layers)) one.style.display = one.hasAttribute("hidden") ? "none" : "";
+  // What can be reached by the keyboard must not be hidden from a screen reader.
+  overlay.setAttribute("aria-hidden", String(!show));
   if (show) overlay.setAttribute("viewBox", "-0.02 -0.02 1.04 1.04");
   else if (size.cols) frame(size.rows, size.cols);
   byId("welcome").hidden = show || size.cols > 0;
