@@ -21,6 +21,7 @@ class NetworkName(StrEnum):
     hcnn = "h-cnn"
     tdhcnn = "td-h-cnn"
     convnext = "convnext"
+    resnet = "resnet"
 
 
 def rival(
@@ -51,7 +52,7 @@ def rival(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Learn a neural baseline: H-CNN, TD+H-CNN, or a ConvNeXt of the same size.
+    """Learn a neural baseline: H-CNN, TD+H-CNN, or a modern one of its size.
 
     \b
     Example:
