@@ -16,6 +16,7 @@ class ExperimentName(StrEnum):
     pathfinder = "pathfinder"
     cabc = "cabc"
     objects = "objects"
+    models = "models"
 
 
 class ScaleName(StrEnum):
@@ -45,6 +46,10 @@ def reproduce(
             "objects.parquet; else generate."
         ),
     ] = None,
+    rivals: Annotated[
+        Path | None,
+        typer.Option(help="A folder of KIND-TASK-LEVEL.json, of python -m bench.rival_runs."),
+    ] = None,
     test: Annotated[
         int | None, typer.Option(help="Images of a level tested on, other than the scale's.", min=1)
     ] = None,
@@ -67,7 +72,7 @@ def reproduce(
     from mam.reproduce.run import reproduce as do
 
     changes = {name: n for name, n in (("test", test), ("runs", runs)) if n is not None}
-    study = prepare(experiment.value, scale.value, out, data, changes)
+    study = prepare(experiment.value, scale.value, out, data, changes, rivals)
     kept = f"finished steps are kept in {out}, the same command goes on"
     with ends_on_request(kept), share_bar(experiment.value) as tell:
         path = do(

@@ -5,14 +5,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from mam.data import PathfinderRow
+from mam.data.generate.pathfinder import ON
+from mam.data.pixels import rgb
 from mam.reproduce.answers import ShownRow
-from mam.show.continuation import continuation_field, field_svg, follower_sheet, followers
+from mam.show.continuation import (
+    continuation_field,
+    field_svg,
+    follower_sheet,
+    followers,
+    seen_followers,
+    seen_sheet,
+)
 from mam.show.curves import Tag, overlay
 from mam.show.page import figure, figures, picture
-from mam.show.parts import part_sheet
+from mam.show.parts import draw_explained, part_sheet
+from mam.vision.curves.strokes.co_occurrences import CoOccurrences
 from mam.vision.curves.strokes.continuation import SmoothContinuation
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 from mam.vision.parts.masks import Parts
+from mam.vision.parts.sparsifier import Sparsifier
 
 
 def draw_answers(shown: Sequence[ShownRow], grouper: ContourGrouper) -> str:
@@ -63,3 +74,28 @@ def draw_continuation(grouper: ContourGrouper) -> str:
         for side, end in enumerate(("one", "the other"))
     ]
     return figures([field]) + "".join(sheets)
+
+
+def draw_seen(grouper: ContourGrouper) -> str:
+    """Draw what the paper's way learned: the placements seen most often beside the first part."""
+    learned, parts = grouper.continuation_, grouper.parts
+    assert isinstance(learned, CoOccurrences) and isinstance(parts, Parts)
+    sheets = []
+    for side, end in enumerate(("one", "the other")):
+        found = seen_followers(parts, learned, 0, side)
+        words = (
+            f"The most frequent of {len(learned.following(0, side)[0])} co-occurrences on {end} "
+        )
+        words += "side of the first part, at most twelve, and how often each was seen."
+        if found:
+            sheets.append(figure(picture(seen_sheet(found), "co-occurrences"), words))
+    return "".join(sheets)
+
+
+def draw_sparsified(row: PathfinderRow, parts: Parts) -> str:
+    """Draw an image beside the parts that explain it."""
+    [found] = Sparsifier(parts).transform([row.clean > ON])
+    words = f"{len(found)} placements of {len(parts)} parts explain it, each in a colour."
+    explained = draw_explained(row.clean, found, parts)
+    shown = [figure(picture(rgb(row.clean), "image"), "A hard image.")]
+    return figures([*shown, figure(picture(explained, "placements"), words)])

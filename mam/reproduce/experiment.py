@@ -25,11 +25,12 @@ class Prepared:
 class Experiment:
     """An experiment of the paper: its scales by name, and how one of them is prepared.
 
-    ``prepared`` is given the folder, the scale, its name in words, and the user's own data, if any.
+    ``prepared`` is given the folder, the scale, its name in words, and, if any, the user's own data
+    and the folder of rivals' figures.
     """
 
     scales: Mapping[str, Any]
-    prepared: Callable[[StepFolder, Any, str, Path | None], Prepared]
+    prepared: Callable[[StepFolder, Any, str, Path | None, Path | None], Prepared]
 
 
 def changed(scale: Any, name: str, changes: Mapping[str, int]) -> tuple[Any, str]:

@@ -70,7 +70,11 @@ class ObjectsStudy:
     sets: Mapping[str, DataSet]  # by level, or the user's own
 
 
-def _prepared(store: StepFolder, size: ObjectScale, name: str, data: Path | None) -> Prepared:
+def _prepared(
+    store: StepFolder, size: ObjectScale, name: str, data: Path | None, rivals: Path | None
+) -> Prepared:
+    if rivals is not None:
+        raise ValueError(f"--rivals {rivals}: this experiment has no rivals")
     study = ObjectsStudy(store, size, name, _data_sets(store, size, data))
     return Prepared(store, study_steps(study), lambda: objects_page(study), lambda: summary(study))
 

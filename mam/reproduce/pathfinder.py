@@ -6,15 +6,24 @@ from pathlib import Path
 from typing import Any
 
 from mam.core.progress import Advance
-from mam.reproduce.contour_figures import draw_answers, draw_continuation, draw_parts
+from mam.data import PathfinderRow
+from mam.reproduce.contour_figures import (
+    draw_answers,
+    draw_continuation,
+    draw_parts,
+    draw_seen,
+    draw_sparsified,
+)
 from mam.reproduce.plan import (
     OURS,
+    PAPER,
     Challenge,
     ChartLine,
     Measured,
     Method,
     PaperPoints,
     Quoted,
+    RivalScale,
     Sample,
     Scale,
     Study,
@@ -96,12 +105,17 @@ def _loaded(study: Study, model: Step, level: str) -> ContourGrouper:
 
 def _drawings(study: Study) -> Mapping[str, Step]:
     """Answers, parts and continuations of the model learned on hard images."""
-    model = model_step(study, _SHOWN)
+    model, counted = model_step(study, _SHOWN), model_step(study, Measured("hard", PAPER))
 
     def parts(path: Path, advance: Advance) -> str:
         step = _parts(study)
         usage = None if step is None else study.store.result(step)["usage"]
         return draw_parts(_load_parts(study), usage, study.scale.parts)
+
+    def sparsified(path: Path, advance: Advance) -> str:
+        [row] = study.test["hard"].read([0])
+        assert isinstance(row, PathfinderRow)
+        return draw_sparsified(row, _load_parts(study))
 
     about = {"model": model.settings}
     return {
@@ -115,6 +129,18 @@ def _drawings(study: Study) -> Mapping[str, Step]:
             lambda path, advance: draw_continuation(_loaded(study, model, "hard")),
             needs=(model,),
         ),
+        "Continuations by the paper's settings": Step(
+            "picture of co-occurrences",
+            {"model": counted.settings},
+            lambda path, advance: draw_seen(_loaded(study, counted, "hard")),
+            needs=(counted,),
+        ),
+        "An image made of parts": Step(
+            "picture of a sparsified image",
+            {**about, "data": study.test["hard"].settings},
+            sparsified,
+            needs=(model,),
+        ),
     }
 
 
@@ -123,15 +149,15 @@ def _notes(study: Study) -> Mapping[str, str]:
     source = f"learned from {count} hard images" if count else "bundled"
     return {
         "parts": f"16 of 7 x 7 px, {source}",
-        "continuation": "smooth log odds over distance, bend and skew; 'paper' is the paper's own "
-        "way in every step, with the pairs of parts seen in ten sparsifications of every contour "
-        "(`--preset paper`)",
+        "continuation": "ours: smooth log odds over distance, bend and skew; 'paper settings' are "
+        "the paper's own way in every step, with the pairs of parts seen in ten sparsifications of "
+        "every contour (`--preset paper`)",
         "test protocol": "markers given, and not in the picture, as in the paper",
     }
 
 
-_quoted = partial(Quoted, model="paper", images=5000)
-_rival = partial(Quoted, model="H-CNN", images=900_000, rival=True)
+_quoted = partial(Quoted, model="paper, printed", images=5000)
+_rival = partial(Quoted, model="H-CNN, printed", images=900_000, rival=True)
 
 PATHFINDER = Challenge(
     kind="pathfinder",
@@ -142,16 +168,19 @@ PATHFINDER = Challenge(
     decoded=("hard", "ultimate"),
     methods={
         OURS: Method(partial(learn, preset="best"), evaluate),
-        "paper": Method(partial(learn, preset="paper"), evaluate),
+        PAPER: Method(partial(learn, preset="paper"), evaluate),
     },
     rows=(
         Measured("easy"),
+        Measured("easy", PAPER),
         _quoted("easy", right=(98.74, 98.65, 98.21, 97.21)),
         _rival("easy", right=(99.47, 49.01, 49.48, 49.88)),
         Measured("medium"),
+        Measured("medium", PAPER),
         _quoted("medium", right=(98.92, 99.00, 98.77, 98.33)),
         _rival("medium", right=(45.71, 98.02, 49.55, 49.90)),
         Measured("hard"),
+        Measured("hard", PAPER),
         _quoted("hard", right=(98.92, 99.07, 98.80, 98.42)),
         _rival("hard", right=(46.95, 48.52, 97.60, 49.94)),
         _rival("ultimate", right=(29.52, 39.67, 56.94, 79.68)),
@@ -159,14 +188,14 @@ PATHFINDER = Challenge(
     lines=(
         ChartLine("hard", "hard"),
         ChartLine("easy", "ultimate"),
-        ChartLine("hard", "hard", "paper"),
+        ChartLine("hard", "hard", PAPER),
     ),
     known=(
-        PaperPoints("paper: hard, tested on hard", (5000,), (98.80,), 0),
-        PaperPoints("paper: easy, tested on ultimate", (1000, 5000), (91.0, 97.21), 1),
+        PaperPoints("paper, printed: hard, tested on hard", (5000,), (98.80,), 0),
+        PaperPoints("paper, printed: easy, tested on ultimate", (1000, 5000), (91.0, 97.21), 1),
     ),
     scales={
-        "smoke": Scale(train=20, test=8, counts=(5, 20), parts=0, pictures=1),
+        "smoke": Scale(train=20, test=8, counts=(5, 20), parts=0, pictures=1, rivals=RivalScale(8)),
         "small": Scale(train=500, test=300, counts=(10, 50, 200, 500)),
         "paper": Scale(
             train=5000,

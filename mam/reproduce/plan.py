@@ -8,6 +8,18 @@ from mam.reproduce.data_sets import DataSet
 from mam.reproduce.steps import Step, StepFolder
 
 OURS = "ours"  # the method that a row or a line has unless it names another
+PAPER = "paper settings, measured"  # the method that is the paper's in every step
+
+
+@dataclass(frozen=True)
+class RivalScale:
+    """How tiny the rivals are that a study learns itself: a check, and no measure of them."""
+
+    images: int  # hard ones, learned from
+    epochs: int = 1
+    side: int = 16  # px to which images are reduced; 160 is the published one
+    batch: int = 4
+    kinds: tuple[str, ...] = ("h-cnn", "td-h-cnn", "resnet")
 
 
 @dataclass(frozen=True)
@@ -20,6 +32,10 @@ class Scale:
     runs: int = 3  # of every point of a curve, each from images of its own
     parts: int = 10  # images that parts are learned from; 0: none are learned
     pictures: int = 3  # right answers shown of a level, and as many wrong ones
+    # Images that slow methods learn from, on the hardest level alone, and are tested on; None: as
+    # the others.
+    slow: tuple[int, int] | None = None
+    rivals: RivalScale | None = None  # None: none are learned, figures of larger ones are given
 
 
 class Measured(NamedTuple):
@@ -56,6 +72,16 @@ class PaperPoints(NamedTuple):
     line: int | None = None  # number of the line they belong beside
 
 
+class RivalPoint(NamedTuple):
+    """What a rival learned and how often it is right: measured, not quoted."""
+
+    kind: str
+    learn: str  # the level learned on
+    images: int  # different ones
+    seen: int  # images in all epochs
+    right: Mapping[str, float]  # per cent, by level tested on
+
+
 class Sample(NamedTuple):
     """Images to learn from: the block of a run, of so many rows of a level."""
 
@@ -70,6 +96,7 @@ class Method:
 
     learn: Callable[["Study", Sample], Step]  # its file is the model
     evaluate: Callable[["Study", Step, str], Step]  # of a model on a level; gives a report
+    slow: bool = False  # has fewer images where the scale says so
 
 
 @dataclass(frozen=True)
@@ -112,3 +139,16 @@ class Study:
     train: Mapping[str, DataSet]
     test: Mapping[str, DataSet]
     shared: Any = None  # of `Challenge.equip`
+    rivals: tuple[RivalPoint, ...] | None = None  # given; None: those of the scale's own steps
+
+    @property
+    def measured(self) -> tuple[Measured, ...]:
+        """The rows of the table that steps fill at this scale."""
+        last = self.plan.learn_on[-1]
+        return tuple(
+            row for row in self.plan.measured if row.learn == last or self.slow(row) is None
+        )
+
+    def slow(self, row: Measured) -> tuple[int, int] | None:
+        """How many images a row learns from and is tested on, if it has fewer than the others."""
+        return self.scale.slow if self.plan.methods[row.method].slow else None

@@ -9,6 +9,7 @@ from mam.data.outputs import check_outputs
 from mam.reproduce.cabc import CABC
 from mam.reproduce.challenge_page import challenge
 from mam.reproduce.experiment import NONE, Experiment, Prepared, changed
+from mam.reproduce.models import MODELS
 from mam.reproduce.objects import OBJECTS
 from mam.reproduce.pathfinder import PATHFINDER
 from mam.reproduce.steps import Step, StepFolder
@@ -17,6 +18,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
     "pathfinder": challenge(PATHFINDER),
     "cabc": challenge(CABC),
     "objects": OBJECTS,
+    "models": MODELS,
 }
 
 Notice = Callable[[str], None]  # something that a user should know, in a sentence
@@ -28,10 +30,12 @@ def prepare(
     out: Path,
     data: Path | None = None,
     changes: Mapping[str, int] = NONE,
+    rivals: Path | None = None,
 ) -> Prepared:
     """Open the folder of an experiment; what cannot work is refused here, before any work.
 
-    ``changes`` are other numbers than the scale's.
+    ``changes`` are other numbers than the scale's, ``rivals`` is a folder of files that
+    ``python -m bench.rival_runs`` wrote.
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out}: is a file; --out is a folder")
@@ -42,7 +46,7 @@ def prepare(
     folder = out / name
     experiment = EXPERIMENTS[name]
     size, words = changed(experiment.scales[scale], scale, changes)
-    study = experiment.prepared(StepFolder(folder), size, words, data)
+    study = experiment.prepared(StepFolder(folder), size, words, data, rivals)
     folder.mkdir(parents=True, exist_ok=True)
     given = [] if data is None else data.glob("*.parquet")
     check_outputs({".html": [_page_of(folder)], ".json": [folder / "step.json"]}, given)

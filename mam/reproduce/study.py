@@ -11,7 +11,8 @@ from mam.core.progress import Advance
 from mam.data import recipe
 from mam.reproduce.answers import ShownRow, some_rows
 from mam.reproduce.data_sets import DataSet, generated_set, given_set
-from mam.reproduce.plan import Challenge, ChartLine, Measured, Sample, Scale, Study
+from mam.reproduce.plan import OURS, Challenge, ChartLine, Measured, Sample, Scale, Study
+from mam.reproduce.rivals import read_rivals, rival_steps
 from mam.reproduce.steps import Step, StepFolder, distinct, with_needs
 from mam.show.page import figure, figures, paragraph, picture
 from mam.show.sheet import row_panels
@@ -27,9 +28,14 @@ _FILES = (
 
 
 def open_study(
-    plan: Challenge, store: StepFolder, size: Scale, name: str, data: Path | None = None
+    plan: Challenge,
+    store: StepFolder,
+    size: Scale,
+    name: str,
+    data: Path | None = None,
+    rivals: Path | None = None,
 ) -> Study:
-    """A challenge of a given size, on generated or given data."""
+    """A challenge of a given size, on generated or given data, beside rivals that are given."""
     most = size.runs * max(size.counts, default=0)
     curves = {line.learn for line in plan.lines}
 
@@ -44,22 +50,25 @@ def open_study(
         for level in plan.learn_on
     }
     test = {level: found(level, "test", size.test) for level in plan.test_on}
-    return Study(plan, store, size, name, train, test, plan.equip())
+    known = None if rivals is None else read_rivals(rivals, plan.kind)
+    return Study(plan, store, size, name, train, test, plan.equip(), known)
 
 
-def learned_from(study: Study, level: str) -> int:
-    """The images learned from for the table; a smaller file is used whole."""
-    return min(study.scale.train, study.train[level].rows)
+def learned_from(study: Study, row: Measured) -> int:
+    """The images learned from for a row of the table; a smaller file is used whole."""
+    slow = study.slow(row)
+    return min(study.scale.train if slow is None else slow[0], study.train[row.learn].rows)
 
 
-def tested_on(study: Study, level: str) -> int:
-    """The images of a level tested on."""
-    return min(study.scale.test, study.test[level].rows)
+def tested_on(study: Study, level: str, method: str = OURS) -> int:
+    """The images of a level that a method is tested on."""
+    slow = study.slow(Measured(level, method))
+    return min(study.scale.test if slow is None else slow[1], study.test[level].rows)
 
 
 def model_step(study: Study, row: Measured) -> Step:
     """The step that learns the model of a row of the table."""
-    sample = Sample(row.learn, learned_from(study, row.learn))
+    sample = Sample(row.learn, learned_from(study, row))
     return study.plan.methods[row.method].learn(study, sample)
 
 
@@ -73,7 +82,7 @@ def table_steps(study: Study) -> dict[tuple[Measured, str], Step]:
     # The hardest first: array sizes only grow, and each size is compiled anew.
     return {
         (row, level): row_step(study, row, level)
-        for row in reversed(study.plan.measured)
+        for row in reversed(study.measured)
         for level in reversed(study.plan.test_on)
     }
 
@@ -97,18 +106,23 @@ def study_steps(study: Study) -> list[Step]:
     ends = list(table_steps(study).values())
     for line in study.plan.lines:
         ends += [step for several in curve_steps(study, line).values() for step in several]
-    ends += [images_step(study), *study.plan.drawings(study).values()]
+    ends += [images_step(study), *rival_steps(study), *study.plan.drawings(study).values()]
     return distinct([*filter(None, sets), *(one for end in ends for one in with_needs(end))])
 
 
 def evaluation(
-    study: Study, model: Step, level: str, cost: float, measure: Callable[[int, Advance], Report]
+    study: Study,
+    model: Step,
+    level: str,
+    cost: float,
+    measure: Callable[[int, Advance], Report],
+    method: str = OURS,
 ) -> Step:
     """The step that tests a model on a level, ``cost`` seconds an image.
 
     ``measure`` is given the number of images.
     """
-    data, count = study.test[level], tested_on(study, level)
+    data, count = study.test[level], tested_on(study, level, method)
 
     def work(path: Path, advance: Advance) -> Any:
         return json.loads(measure(count, advance).as_json())

@@ -25,9 +25,10 @@ def kernel_of(key: PRNGKeyArray, side: int, inward: int, outward: int) -> Kernel
     return jax.nn.initializers.orthogonal()(key, shape, jnp.float32)
 
 
-def convolve(maps: Maps, kernel: Kernel) -> Maps:
-    """Convolve; the size stays."""
-    return jax.lax.conv_general_dilated(maps, kernel, (1, 1), "SAME", dimension_numbers=_AXES)
+def convolve(maps: Maps, kernel: Kernel, stride: int = 1) -> Maps:
+    """Convolve; the size is divided by the stride."""
+    strides = (stride, stride)
+    return jax.lax.conv_general_dilated(maps, kernel, strides, "SAME", dimension_numbers=_AXES)
 
 
 def enlarge(maps: Maps, kernel: Kernel) -> Maps:

@@ -7,13 +7,15 @@ import jax
 
 from mam.rivals.convnext import ConvNext
 from mam.rivals.hcnn import Hcnn
+from mam.rivals.resnet import ResNet
 from mam.rivals.tdhcnn import TdHcnn
 
-RivalNetwork = Hcnn | TdHcnn | ConvNext
+RivalNetwork = Hcnn | TdHcnn | ConvNext | ResNet
 NETWORKS: Mapping[str, type[RivalNetwork]] = {
     "h-cnn": Hcnn,
     "td-h-cnn": TdHcnn,
     "convnext": ConvNext,
+    "resnet": ResNet,
 }
 
 

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 from mam.core.svg import PALETTE
 from mam.data.images import encode_png
 from mam.show.sheet import Picture, contact_sheet
+from mam.vision.curves.strokes.co_occurrences import CoOccurrences
 from mam.vision.curves.strokes.continuation import SmoothContinuation
 from mam.vision.curves.strokes.poses import Poses, find_poses
 from mam.vision.curves.strokes.stroke_pairs import find_pairs
@@ -133,6 +134,22 @@ def followers(
         (float(score[one, best[one]]), _tile(parts.masks, (kind, one), at[one], room))
         for one in found
     ]
+
+
+def seen_followers(
+    parts: Parts, seen: CoOccurrences, kind: int, side: int, count: int = 12
+) -> list[tuple[int, Picture]]:
+    """The placements most often seen on one side of a part, most often first."""
+    after, times = seen.following(kind, side)
+    after, times = after[:count], times[:count]
+    room = int(np.abs(after[:, 1:]).max(initial=0))
+    tiles = [_tile(parts.masks, (kind, int(one[0])), one[1:], room) for one in after]
+    return list(zip(times.tolist(), tiles, strict=True))
+
+
+def seen_sheet(found: list[tuple[int, Picture]]) -> Picture:
+    """Draw followers side by side under how often they were seen."""
+    return contact_sheet([(f"{times}x", [tile]) for times, tile in found], columns=6)
 
 
 def follower_sheet(found: list[tuple[float, Picture]]) -> Picture:

@@ -57,6 +57,21 @@ def draw_factor_graph(
     return axes
 
 
+def draw_dependences(
+    names: Sequence[str], is_attention: np.ndarray, pairs: np.ndarray, axes: Any
+) -> Any:
+    """Draw which variables depend on each other given all others; return the matplotlib axes."""
+    nodes = _Nodes(np.asarray(is_attention, int), list(names), {}, np.asarray(pairs))
+    place, off = layout(len(names), nodes.links), np.zeros(len(names), bool)
+    _draw_links(axes, nodes, place, off)
+    _draw_nodes(axes, nodes, place, off)
+    _draw_names(axes, nodes, place, off)
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    axes.margins(0.2)
+    return axes
+
+
 def _collect(graph: FactorGraph, is_attention: np.ndarray) -> _Nodes:
     names: list[str] = []
     groups: dict[str, int] = {}

@@ -41,7 +41,7 @@ def widest_gap(directions: np.ndarray) -> tuple[float, float]:
 
 
 def _distances(nodes: int, links: np.ndarray) -> np.ndarray:
-    table = coo_matrix((np.ones(len(links)), (links[:, 0], links[:, 1])), (nodes, nodes))
+    table = coo_matrix((np.ones(len(links)), (links[:, 0], links[:, 1])), (nodes, nodes)).tocsr()
     wanted = shortest_path(table, directed=False, unweighted=True)
     apart = wanted[np.isfinite(wanted)].max(initial=1.0) + 1.5
     wanted[~np.isfinite(wanted)] = apart

@@ -1,11 +1,13 @@
 """A picture of learned parts: every mask enlarged, under the number of its placements."""
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Int, UInt8
 
+from mam.core.svg import PALETTE
 from mam.data.pixels import rgb
 from mam.show.sheet import Picture, contact_sheet
 from mam.vision.parts.masks import Parts
+from mam.vision.parts.placements import Placements
 
 _SCALE = 10  # px a pixel of a mask
 _GRID = 70  # grey of the lines between pixels
@@ -23,6 +25,19 @@ def part_sheet(parts: Parts, usage: Int[np.ndarray, " types"] | None = None) -> 
         for kind, mask in enumerate(parts.masks)
     ]
     return contact_sheet(entries, columns=_COLUMNS)
+
+
+def draw_explained(
+    image: UInt8[np.ndarray, "rows cols"], found: Placements, parts: Parts
+) -> Picture:
+    """The image in grey, under the pixels that each placement covers in a colour of its own."""
+    reach = parts.radius
+    drawn = np.pad(rgb(image // 2), ((reach, reach), (reach, reach), (0, 0)))
+    where = found.row, found.column, found.type
+    for number, (row, col, kind) in enumerate(zip(*where, strict=True)):
+        under = drawn[row : row + parts.side, col : col + parts.side]
+        under[parts.masks[kind]] = PALETTE[number % len(PALETTE)]
+    return drawn[reach : reach + image.shape[0], reach : reach + image.shape[1]]
 
 
 def _enlarged(mask: Bool[np.ndarray, "side side"]) -> np.ndarray:

@@ -12,6 +12,7 @@ from mam.rivals.hcnn import Hcnn
 from mam.rivals.layers import Readout, Stem, enlarge, kernel_of
 from mam.rivals.networks import kernel_weights, network_of, parameter_count
 from mam.rivals.norm import Moments, Norm, normalise, pick, pooled
+from mam.rivals.resnet import ResNet
 from mam.rivals.tdhcnn import TdHcnn
 from tests.oracles.fgru import EPSILON, convolved, fgru, relu
 
@@ -110,6 +111,7 @@ def test_stem_and_readout_follow_their_equations() -> None:
         ("h-cnn", 201_420, 202_949),
         ("td-h-cnn", 700_300, 720_849),
         ("convnext", 39_888, 200_185),
+        ("resnet", 192_792, 193_969),
     ],
 )
 def test_sizes(name: str, kernels: int, parameters: int) -> None:
@@ -131,6 +133,7 @@ SMALL = {
     "h-cnn": lambda key: Hcnn.of(key, kernel=3, steps=2),
     "td-h-cnn": lambda key: TdHcnn.of(key, kernel=3, steps=2),
     "convnext": ConvNext.of,
+    "resnet": ResNet.of,
 }
 
 

@@ -20,6 +20,7 @@ class NetworkName(StrEnum):
     hcnn = "h-cnn"
     tdhcnn = "td-h-cnn"
     convnext = "convnext"
+    resnet = "resnet"
 
 
 def rival(
@@ -49,7 +50,7 @@ def rival(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Learn a neural baseline: H-CNN, TD+H-CNN, or a ConvNeXt of the same size.
+    """Learn a neural baseline: H-CNN, TD+H-CNN, or a modern one of its size.
 
     \b
     Example:

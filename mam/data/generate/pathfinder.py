@@ -60,7 +60,7 @@ def _seeds(
 ) -> tuple[tuple[int, int], tuple[int, int]]:
     """Origins of the two long contours, `seed_distance` apart in a random direction."""
     dashes = config.dashes
-    # GrowingSizes for the second origin and a first stroke on every side of the first.
+    # Room for the second origin and a first stroke on every side of the first.
     least = dashes.border + config.seed_distance + 2 * dashes.margin
     first = rng.integers(least, dashes.size - least, 2)
     angle = rng.uniform(-np.pi, np.pi)

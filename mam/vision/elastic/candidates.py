@@ -34,8 +34,27 @@ class PlacedGraphs(NamedTuple):
         return PlacedGraphs(*(values[chosen] for values in self))
 
 
-def wired(graphs: PlacedGraphs, window: int) -> Wiring:
-    """Wire all candidates; edges beyond a candidate's count lead nowhere."""
+def degree_of(graphs: PlacedGraphs) -> int:
+    """The most edges of a vertex, rounded up to a power of two: few sizes, few compilations.
+
+    >>> line = np.array([[[0, 1], [1, 2], [0, 0]]])
+    >>> none = np.zeros(1, int)
+    >>> there, radius = np.ones((1, 3), bool), line[..., 0]
+    >>> degree_of(PlacedGraphs(none, none, there, line, radius, none + 2, none))
+    2
+    """
+    candidates, vertices = graphs.there.shape
+    real = np.arange(graphs.radius.shape[1]) < graphs.edge_count[:, None]
+    owner = (np.arange(candidates)[:, None, None] * vertices + graphs.ends)[real]
+    most = np.bincount(owner.ravel(), minlength=1).max()
+    return 1 << max(int(most) - 1, 0).bit_length()
+
+
+def wired(graphs: PlacedGraphs, window: int, degree: int | None = None) -> Wiring:
+    """Wire all candidates; edges beyond a candidate's count lead nowhere.
+
+    ``degree`` is at least that of every vertex; what floods is slow without it.
+    """
     candidates, vertices = graphs.there.shape
     edges = graphs.radius.shape[1]
     rows, size = candidates * edges, candidates * vertices
@@ -58,7 +77,7 @@ def wired(graphs: PlacedGraphs, window: int) -> Wiring:
     return Wiring(
         (WindowBlock.around(jnp.asarray(graphs.radius).ravel(), (window, window)),),
         (ports,),
-        ((_slots(index, vertices),),),
+        ((_slots(index, vertices, degree or vertices),),),
         (jnp.tile(jnp.arange(vertices, dtype=jnp.int32), candidates),),
         (owner,),
         (instance,),
@@ -69,14 +88,14 @@ def wired(graphs: PlacedGraphs, window: int) -> Wiring:
     )
 
 
-def _slots(index: Int[Array, "candidates edges 2"], vertices: int) -> Array:
+def _slots(index: Int[Array, "candidates edges 2"], vertices: int, degree: int) -> Array:
     """The messages of each vertex, at most one from every other; sweeps do not read them."""
     candidates = len(index)
     owner = jnp.moveaxis(index, -1, 0).ravel()
     order = jnp.argsort(owner, stable=True).astype(jnp.int32)
     mine = owner[order]
     place = jnp.arange(len(mine), dtype=jnp.int32) - jnp.searchsorted(mine, mine).astype(jnp.int32)
-    empty = jnp.full((vertices, candidates * vertices), len(mine), jnp.int32)
+    empty = jnp.full((degree, candidates * vertices), len(mine), jnp.int32)
     return empty.at[place, mine].set(order, mode="drop")
 
 

@@ -21,7 +21,7 @@ from jaxtyping import Array, Bool, Float, Int
 from mam.core.devices import by_device, spread
 from mam.infer.sweeps import Flooding, Swept, flood_wired, sweep_wired
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.candidates import PlacedGraphs, stages_along, wired
+from mam.vision.elastic.candidates import PlacedGraphs, degree_of, stages_along, wired
 
 # Candidates that run together on a CPU, which works best in its cache, and on an accelerator.
 _BLOCK = 32, 1024
@@ -80,8 +80,10 @@ def match(
 
     def work(block: tuple[np.ndarray, PlacedGraphs, np.ndarray]) -> None:
         members, padded, back = block
+        degree = degree_of(padded) if isinstance(sweeps, Flooding) else None
         padded, back = spread((padded, back))
-        places, found = jax.device_get(_match(scores, padded, back, outside, window, sweeps))
+        found = _match(scores, padded, back, outside, window, sweeps, degree)
+        places, found = jax.device_get(found)
         own, width = len(members), min(vertices, places.shape[1])
         place[members, :width] = places[:own, :width]
         score[members], broken[members] = found.score[:own], found.violated[:own]
@@ -124,7 +126,7 @@ def _fitted(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return fitted
 
 
-@partial(jax.jit, static_argnames=("window", "sweeps"))
+@partial(jax.jit, static_argnames=("window", "sweeps", "degree"))
 def _match(
     scores: Float[Array, "images rows cols"],
     graphs: PlacedGraphs,
@@ -132,11 +134,12 @@ def _match(
     outside: Array | float,
     window: int,
     sweeps: int | Flooding,
+    degree: int | None,
 ) -> tuple[Array, Swept]:
     """Places and what is known of them, for one block."""
     unary = window_scores(scores, graphs, window, outside)
     nothing = jnp.zeros((1, 0), unary.dtype)
-    wiring = wired(graphs, window)
+    wiring = wired(graphs, window, degree)
     if isinstance(sweeps, Flooding):
         found = flood_wired(wiring, (nothing,), (unary,), sweeps)
     else:

@@ -46,6 +46,18 @@ class CoOccurrences:
         """What a file holds of it."""
         return {"key": self.key, "count": self.count, "side": self.side}
 
+    def following(
+        self, kind: int, side: int
+    ) -> tuple[Int[np.ndarray, "some 3"], Int[np.ndarray, " some"]]:
+        """What was seen on one side of a part: type, rows and columns to it; and how often."""
+        one = _unpacked(self.key)
+        other = np.stack([one[:, 1], one[:, 0], -one[:, 2], -one[:, 3]], 1)
+        both, sides = np.concatenate([one, other]), self.side.T.ravel()
+        mine = np.flatnonzero((both[:, 0] == kind) & (sides == side))
+        count = np.concatenate([self.count, self.count])[mine]
+        order = np.argsort(-count, kind="stable")
+        return both[mine[order], 1:], count[order]
+
     def links(self, poses: Poses, bridging: float = 1.0) -> Links:
         """Return an attention variable for every two parts that were seen so; all score 0."""
         if bridging != 1:
