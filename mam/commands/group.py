@@ -158,6 +158,8 @@ def group(
 def _outputs(out: Path, svg: Path | None) -> dict[str, Path]:
     """What is written, by ending: the overlay and the SVG beside it, or what the name says."""
     ending = out.suffix.lower()
+    if ending == _SVG and svg is not None:
+        raise ValueError(f"--out {out}, --svg {svg}: two outputs of one command hold SVG; give one")
     if ending in _HELD and ending != _PNG:
         return {ending: out} | ({} if svg is None else {_SVG: svg})
     return {_PNG: out, _SVG: svg or out.with_suffix(_SVG)}

@@ -21,7 +21,7 @@ def png_file(found: Drawing, name: str) -> bytes:
     tag = None
     if found.same is not None:
         verdict = "same curve" if found.same.same else "different curves"
-        tag = Tag(f"{verdict}, margin {found.same.margin:.2f}", found.markers)
+        tag = Tag(f"{verdict}, margin {found.same.margin:.2f}", [tuple(at) for at in found.markers])
     return encode_png(overlay(found.picture, found.lines, tag))
 
 

@@ -6,7 +6,8 @@ The JSON is an object; its entry ``blobs`` lists the lengths of what follows. No
 import asyncio
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, BinaryIO, NamedTuple
+from io import BufferedIOBase
+from typing import Any, NamedTuple
 
 Telling = Callable[[str], None]  # is told of the progress, in words
 
@@ -31,7 +32,7 @@ def frame_bytes(said: dict[str, Any], blobs: Sequence[bytes] = ()) -> bytes:
     return b"".join([len(text).to_bytes(_LENGTH, "big"), text, *blobs])
 
 
-def read_frame(source: BinaryIO) -> Frame | None:
+def read_frame(source: BufferedIOBase) -> Frame | None:
     """The next message; None at the end."""
     start = source.read(_LENGTH)
     if len(start) < _LENGTH:

@@ -11,8 +11,17 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel
 
 from mam import __version__
+from mam.web.answers import (
+    ErrorAnswer,
+    FindAnswer,
+    GroupAnswer,
+    LearnAnswer,
+    PictureAnswer,
+    ToyAnswer,
+)
 from mam.web.files import StaticFile, static_files
 from mam.web.frames import Telling
 from mam.web.guard import UPLOAD, Access, Application, Guard
@@ -130,6 +139,12 @@ async def _validation_error(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": f"{where}: {first['msg']}"}, 422)
 
 
+def _said(answer: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """The answers of a route, for its description."""
+    said: dict[int | str, dict[str, Any]] = {200: {"model": answer}}
+    return said | {code: {"model": ErrorAnswer} for code in (404, 422, 503)}
+
+
 def _add_page(app: FastAPI) -> None:
     files = static_files()
 
@@ -166,13 +181,13 @@ def _add_pictures(app: FastAPI, desk: Desk) -> None:
         size, _ = await desk.ask("look", picture, {}, lambda text: None)
         return {"picture": desk.pictures.put(name, content), "name": name} | size
 
-    @app.post(UPLOAD)
+    @app.post(UPLOAD, responses=_said(PictureAnswer))
     async def upload(request: Request, name: _NAME = "picture.png") -> Response:
         """Send a picture as the body; its name is for words alone."""
         content = await request.body()
         return await reply(request, lambda tell: kept(name, content))
 
-    @app.post("/api/samples/{sample}")
+    @app.post("/api/samples/{sample}", responses=_said(PictureAnswer))
     async def take_sample(request: Request, sample: str) -> Response:
         """Take one of the pictures that are there to begin with."""
         if sample not in SAMPLES:
@@ -193,7 +208,7 @@ def _add_pictures(app: FastAPI, desk: Desk) -> None:
 
 
 def _add_curves(app: FastAPI, desk: Desk) -> None:
-    @app.post("/api/group")
+    @app.post("/api/group", responses=_said(GroupAnswer))
     async def group(request: Request, question: GroupQuestion) -> Response:
         """Which strokes or lines form one curve? Events tell of the progress."""
         picture = desk.picture(question.picture)
@@ -217,7 +232,7 @@ def _add_curves(app: FastAPI, desk: Desk) -> None:
 
         return await attended(request, work())
 
-    @app.post("/api/model")
+    @app.post("/api/model", responses=_said(ToyAnswer))
     async def model(request: Request, question: ModelQuestion) -> Response:
         """The states of a small model when some variables are known."""
 
@@ -230,7 +245,7 @@ def _add_curves(app: FastAPI, desk: Desk) -> None:
 
 
 def _add_objects(app: FastAPI, desk: Desk) -> None:
-    @app.post("/api/find")
+    @app.post("/api/find", responses=_said(FindAnswer))
     async def find(request: Request, question: FindQuestion) -> Response:
         """Where are the objects of a model?"""
         picture = desk.picture(question.picture)
@@ -247,7 +262,7 @@ def _add_objects(app: FastAPI, desk: Desk) -> None:
 
         return await reply(request, work)
 
-    @app.post("/api/learn")
+    @app.post("/api/learn", responses=_said(LearnAnswer))
     async def learn(request: Request, question: LearnQuestion) -> Response:
         """Learn an object from a picture and a painted mask; the answer names its model."""
         picture = desk.picture(question.picture)

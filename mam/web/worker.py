@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedIOBase
 from types import FrameType
 from typing import BinaryIO
 
@@ -36,7 +37,9 @@ def main(kind: str) -> None:
     for name, arguments in WARM_UPS[kind]:
         JOBS[name](arguments, [], lambda text: None)
     _send(answers, {"kind": "ready"})
-    while (frame := read_frame(sys.stdin.buffer)) is not None:
+    jobs = sys.stdin.buffer
+    assert isinstance(jobs, BufferedIOBase)
+    while (frame := read_frame(jobs)) is not None:
         job, arguments = JOBS[frame.said["job"]], frame.said["arguments"]
         try:
             with _can_be_stopped():

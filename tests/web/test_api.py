@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from mam.cli import app
 from mam.data import ObjectRow, make_row, recipe
 from mam.data.images import encode_png
+from mam.web.answers import FindAnswer, GroupAnswer, LearnAnswer, PictureAnswer, ToyAnswer
 from mam.web.files import static_files
 
 MOST_BYTES = 200_000  # of the first load
@@ -74,6 +75,7 @@ def test_an_answer_as_json_and_as_events(client: httpx.Client, cross: bytes) -> 
     key = sent(client, cross)
     question = {"picture": key, "markers": [[60, 20], [20, 80]]}
     answer = client.post("/api/group", json=question).json()
+    assert GroupAnswer.model_validate(answer)
     assert len(answer["curves"]) == 2 and answer["proof"] == "exact" and answer["dark"]
     assert answer["markers"]["same"] is False and answer["alternative"]["cost"] > 0
     assert [curve["crossings"] for curve in answer["curves"]] == [1, 1]
@@ -122,9 +124,10 @@ def test_pictures_that_no_browser_shows(client: httpx.Client) -> None:
 def test_samples_and_small_models(client: httpx.Client) -> None:
     about = client.get("/api/about").json()
     for sample in about["samples"]:
-        assert client.post(f"/api/samples/{sample}").json()["rows"] > 100
+        assert PictureAnswer.model_validate(client.post(f"/api/samples/{sample}").json()).rows > 100
     ask = {"name": "gene-network", "given": {"A": 1, "C": 1}}
     model = client.post("/api/model", json=ask).json()
+    assert ToyAnswer.model_validate(model)
     state = {one["label"]: one["state"] for one in model["variables"]}
     assert (state["AB"], state["AD"], state["D"]) == (0, 1, 1)
     assert model["joined"] == [["B", "D"]]
@@ -147,6 +150,7 @@ def test_the_api_describes_itself(client: httpx.Client) -> None:
 def test_find_and_learn(client: httpx.Client) -> None:
     letters = client.post("/api/samples/letters").json()["picture"]
     found = client.post("/api/find", json={"picture": letters, "copies": 2}).json()
+    assert FindAnswer.model_validate(found)
     assert len(found["found"]) == 2 and all(one["there"] for one in found["found"])
     first, second = (make_row(recipe("objects", "easy", 3), row) for row in (0, 1))
     assert isinstance(first, ObjectRow) and isinstance(second, ObjectRow)
@@ -154,7 +158,7 @@ def test_find_and_learn(client: httpx.Client) -> None:
     mask = base64.b64encode(encode_png(first.mask.astype(np.uint8) * 255)).decode()
     learned = client.post("/api/learn", json={"picture": key, "mask": mask, "name": "plate"})
     assert learned.status_code == 200, learned.text
-    model = learned.json()["model"]
+    model = LearnAnswer.model_validate(learned.json()).model
     other = sent(client, encode_png(second.image), "second.png")
     ask = {"picture": other, "model": model, "copies": 1}
     [there] = client.post("/api/find", json=ask).json()["found"]

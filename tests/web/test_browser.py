@@ -304,3 +304,16 @@ def test_paint_learn_and_find(page: Page) -> None:
     page.locator("#copies").fill("2")
     page.click("#find")
     expect(page.locator("#found li")).to_have_count(2, timeout=LONG)
+
+
+def test_paste_a_picture(page: Page, cross: bytes) -> None:
+    page.evaluate(
+        """(bytes) => {
+            const data = new DataTransfer();
+            data.items.add(new File([new Uint8Array(bytes)], "pasted.png", {type: "image/png"}));
+            dispatchEvent(new ClipboardEvent("paste", {clipboardData: data}));
+        }""",
+        list(cross),
+    )
+    expect(page.locator("#command")).to_contain_text("pasted.png", timeout=LONG)
+    expect(page.locator("#count")).to_have_text("2 curves of 4 strands")

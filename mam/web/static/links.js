@@ -11,6 +11,7 @@ export function linkTool(answerNow, refresh) {
   let past = [];
   let first = null;
   let visible = false;
+  let pending = false; // whether the last change still waits for its answer
 
   function inside([row, col]) {
     const { rows, cols } = stage.dimensions();
@@ -23,6 +24,7 @@ export function linkTool(answerNow, refresh) {
     past.push(known);
     known = next;
     first = null;
+    pending = true;
     list();
     refresh();
   }
@@ -56,6 +58,7 @@ export function linkTool(answerNow, refresh) {
     stage.clear("links", "ends");
     const answer = answerNow();
     if (!answer) return;
+    pending = false;
     for (const { kind, link: [[r1, c1], [r2, c2]] } of known) {
       stage.layer("links").append(svg("line", { class: `link ${kind === "demand" ? "demanded" : "forbidden"}`, x1: c1, y1: r1, x2: c2, y2: r2 }));
     }
@@ -101,8 +104,9 @@ export function linkTool(answerNow, refresh) {
   return {
     click,
     draw,
-    reset() { known = []; past = []; first = null; list(); },
-    failed() { if (past.length && known.length) { known = past.pop(); list(); draw(); } },
+    reset() { known = []; past = []; first = null; pending = false; list(); },
+    // A correction that cannot be is taken back; a slider that fails is another matter.
+    failed() { if (pending) { known = past.pop(); draw(); } },
     forgetFirst() { first = null; },
     show(yes) { visible = yes; first = null; draw(); },
     known: () => ({

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
+from mam.core.limits import CURVE_PIXELS
 from mam.core.model_files import load_model, save_model
 from mam.core.programs import forget_old_programs
 from mam.core.schema import ArraySpec, ModelFile, Schema, Setting
@@ -50,7 +51,6 @@ from mam.vision.curves.strands.width import relief
 from mam.vision.images.binary import Images, as_binary, one_channel
 
 _BATCH = 16  # images whose attention variables are decided at once
-_MOST = 50_000_000  # pixels of an image; so many take some 3 GB and half a minute
 _POTENTIALS = ContourPotentials()
 SCHEMA = Schema(
     "curves",
@@ -134,9 +134,9 @@ class CurveGrouper(ChainGrouper):
 
     def _mask(self, image: PictureSource, number: int) -> Bool[np.ndarray, "rows cols"]:
         pixels = one_channel(image, f"image {number}")
-        if pixels.size > _MOST:
+        if pixels.size > CURVE_PIXELS:
             raise ValueError(
-                f"image {number} has {pixels.size:,} pixels, more than {_MOST:,}: "
+                f"image {number} has {pixels.size:,} pixels, more than {CURVE_PIXELS:,}: "
                 "reduce it, or cut it into tiles"
             )
         return as_binary(pixels, self.threshold, f"image {number}")
