@@ -24,7 +24,7 @@ def main(count: int = 1200) -> None:
         for cluster in ("local:1", "local:2"):
             rate, start = _rate(job, data, Path(folder) / cluster.replace(":", "-"), cluster)
             print(
-                f"{cluster}: {rate:.1f} images/s, {rate / alone:.2f} of none; first after {start:.1f} s"
+                f"{cluster}: {rate:.1f} images/s, {rate / alone:.2f} of that; first {start:.0f} s"
             )
 
 
