@@ -73,7 +73,7 @@ def summary(study: Study) -> dict[str, Any]:
         "scale": study.scale_name,
         "table": {
             _with_method(row.learn, row.method): {
-                tested: round(right(study, steps[row, tested]), 2) for tested in plan.test_on
+                tested: round(right(study, steps[row, tested]), 2) for tested in study.tested(row)
             }
             for row in study.measured
         },
@@ -105,11 +105,12 @@ def generalisation(study: Study) -> str:
     """The table: what was measured, and what the paper gives."""
     plan, steps = study.plan, table_steps(study)
 
-    def shown(row: Measured | Quoted) -> tuple[str, Sequence[float], str]:
+    def shown(row: Measured | Quoted) -> tuple[str, Sequence[float | None], str]:
         """The model, its figures, and how the row looks."""
         if isinstance(row, Quoted):
             return f"{row.model}, {row.images:,}", row.right, "other" if row.rival else ""
-        found = [right(study, steps[row, level]) for level in plan.test_on]
+        tests = study.tested(row)
+        found = [right(study, steps[row, at]) if at in tests else None for at in plan.test_on]
         return f"{row.method}, {learned_from(study, row):,}", found, "ours"
 
     rows = []

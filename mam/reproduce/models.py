@@ -100,13 +100,16 @@ def line_of_pixels() -> str:
     """The sparsifier of a line that needs two parts, with all of its best answers."""
     length = 3 * _K - 1
     graph = toy_models.line_of_pixels(length)
-    evidence = {"x": np.full(length, np.log(_PRIOR)), "I": np.full(length, np.inf)}
+    numbers = range(1, length + 1)
+    one = np.ones(1)
+    evidence = {f"x{n}": np.log(_PRIOR) * one for n in numbers}
+    evidence |= {f"I{n}": np.inf * one for n in numbers}
     exact = enumerate_exactly(graph, evidence)
-    sets = [np.flatnonzero(one[:length]) + 1 for one in exact.best]
+    sets = sorted((np.flatnonzero(one[:length]) + 1).tolist() for one in exact.best)
     words = ", ".join("{" + ", ".join(f"x{n}" for n in some) + "}" for some in sets)
     none = np.zeros(len(graph.states), bool)
     shown = _drawn(1, lambda _, axes: draw_factor_graph(graph, none, axes[0]), (9.0, 3.6))
-    said = f"Parts x, pixels I. The best answers for {length} ON pixels, numbered from 1: {words}."
+    said = f"Parts x, pixels I. The best answers for {length} ON pixels: {words}."
     return figure(shown, said)
 
 

@@ -168,7 +168,7 @@ PATHFINDER = Challenge(
     decoded=("hard", "ultimate"),
     methods={
         OURS: Method(partial(learn, preset="best"), evaluate),
-        PAPER: Method(partial(learn, preset="paper"), evaluate),
+        PAPER: Method(partial(learn, preset="paper"), evaluate, slow=True),
     },
     rows=(
         Measured("easy"),
@@ -195,7 +195,16 @@ PATHFINDER = Challenge(
         PaperPoints("paper, printed: easy, tested on ultimate", (1000, 5000), (91.0, 97.21), 1),
     ),
     scales={
-        "smoke": Scale(train=20, test=8, counts=(5, 20), parts=0, pictures=1, rivals=RivalScale(8)),
+        "smoke": Scale(
+            train=20,
+            test=8,
+            counts=(5, 20),
+            runs=2,
+            parts=0,
+            pictures=1,
+            slow=(5, 8),
+            rivals=RivalScale(8),
+        ),
         "small": Scale(train=500, test=300, counts=(10, 50, 200, 500)),
         "paper": Scale(
             train=5000,

@@ -32,7 +32,7 @@ class Scale:
     runs: int = 3  # of every point of a curve, each from images of its own
     parts: int = 10  # images that parts are learned from; 0: none are learned
     pictures: int = 3  # right answers shown of a level, and as many wrong ones
-    # Images that slow methods learn from, on the hardest level alone, and are tested on; None: as
+    # Images that slow methods learn from and are tested on, of the hardest level alone; None: as
     # the others.
     slow: tuple[int, int] | None = None
     rivals: RivalScale | None = None  # None: none are learned, figures of larger ones are given
@@ -148,6 +148,10 @@ class Study:
         return tuple(
             row for row in self.plan.measured if row.learn == last or self.slow(row) is None
         )
+
+    def tested(self, row: Measured) -> tuple[str, ...]:
+        """The levels that a row is tested on at this scale."""
+        return self.plan.test_on if self.slow(row) is None else (row.learn,)
 
     def slow(self, row: Measured) -> tuple[int, int] | None:
         """How many images a row learns from and is tested on, if it has fewer than the others."""

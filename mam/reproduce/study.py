@@ -83,7 +83,7 @@ def table_steps(study: Study) -> dict[tuple[Measured, str], Step]:
     return {
         (row, level): row_step(study, row, level)
         for row in reversed(study.measured)
-        for level in reversed(study.plan.test_on)
+        for level in reversed(study.tested(row))
     }
 
 

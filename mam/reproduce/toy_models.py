@@ -73,10 +73,13 @@ def two_lines() -> MarkovAttentionModel:
 
 
 def line_of_pixels(length: int) -> FactorGraph:
-    """A pixel is the noisy OR of the parts over it, which cover three pixels each."""
+    """A pixel I is the noisy OR of the parts x over it, which cover three pixels each."""
     builder = GraphBuilder()
-    part = builder.variables("x", length)
-    pixel = builder.variables("I", length)
+    # Single variables, so that a drawing has their whole names.
+    part, pixel = (
+        np.concatenate([np.ravel(builder.variables(f"{name}{n + 1}", 1)) for n in range(length)])
+        for name in "xI"
+    )
     over = [part[max(0, i - 1) : i + 2] for i in range(length)]
     builder.add("OR", Or.of(over, pixel, pi01=0.0, pi10=0.01))
     return builder.build()

@@ -13,6 +13,8 @@ from mam.rivals.norm import Moments, Norm, normalise
 
 CHANNELS = 20
 _STEM_SIDE = 7  # px, of both kernels of the stem
+_LARGE = 16  # rows of maps that are not small
+_FEW = 2  # steps
 _AXES = ("NHWC", "HWIO", "NHWC")
 
 Kernel = Float[Array, "_ _ _ _"]  # rows, columns, channels in, channels out
@@ -47,8 +49,11 @@ def over_steps(step: Callable[..., Any], start: Any, own: Any) -> tuple[Any, Any
 
     The maps of a step are made again for its gradient: those of all steps would fill the memory.
     """
-    # XLA's gradients of convolutions inside a loop take 30 times as long on a CPU.
-    unroll = by_device(True, False)
+    # XLA's gradients of convolutions inside a loop take 30 times as long on a CPU; on small maps
+    # that is less than compiling many steps.
+    large = max(maps.shape[1] for maps in jax.tree.leaves(start)) >= _LARGE
+    few = len(jax.tree.leaves(own)[0]) <= _FEW
+    unroll = by_device(large or few, False)
     return jax.lax.scan(jax.checkpoint(step), start, own, unroll=unroll)
 
 

@@ -77,6 +77,12 @@ def test_a_co_occurrence_is_the_same_in_either_order(seed: int) -> None:
     }
     assert {tuple(sorted(pair)) for pair in links.stroke.tolist()} == by_listing
     assert not links.score.any()
+    for kind in (0, 1):
+        sides = [learned.following(kind, side) for side in (0, 1)]
+        listed = [tuple(one) for after, _ in sides for one in after.tolist()]
+        assert len(listed) == len(set(listed))
+        assert set(listed) == {tuple(map(int, rest)) for first, *rest in seen if first == kind}
+        assert all((np.diff(times) <= 0).all() for _, times in sides)
 
 
 def test_rare_co_occurrences_are_dropped_by_their_share() -> None:

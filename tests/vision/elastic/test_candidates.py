@@ -11,7 +11,7 @@ from mam.graph.contract import check_wiring
 from mam.infer import enumerate_exactly, solve
 from mam.infer.sweeps import Flooding
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.candidates import PlacedGraphs, stages_along, wired
+from mam.vision.elastic.candidates import PlacedGraphs, degree_of, stages_along, wired
 from mam.vision.elastic.match import match, place_graphs
 from mam.vision.elastic.springs import Edges
 
@@ -41,6 +41,10 @@ def placed(rng: np.random.Generator, loops: bool) -> PlacedGraphs:
 def test_the_wiring_keeps_the_contract(loops: bool) -> None:
     graphs = placed(np.random.default_rng(0), loops)
     check_wiring(wired(graphs, WINDOW))
+    each = zip(graphs.ends, graphs.edge_count, strict=True)
+    most = max(np.bincount(own[:count].ravel()).max() for own, count in each)
+    assert most <= degree_of(graphs) < 2 * most
+    check_wiring(wired(graphs, WINDOW, degree_of(graphs)))
     none = np.tile(np.arange(graphs.radius.shape[1], dtype=np.int32), (3, 1))
     stages = stages_along(graphs, none)
     assert np.asarray(stages.exact).tolist() == [not loops] * 3
