@@ -89,23 +89,26 @@ def _write_file(
 ) -> None:
     """Write a single file, unless it is there."""
     folder = out.with_name(out.name + ".parts")
-    if not _is_file_done(out, recipe, count):
-        try:
-            with claimed(folder, out) as claim:
-                # Another run may have finished it a moment ago.
-                if not _is_file_done(out, recipe, count):
-                    check_outputs({".parquet": [out]})
-                    if claim.listed():
-                        for path in left_behind(out.parent, [out.name]):
-                            path.unlink()
-                    shards = _write_shards(claim, recipe, count, config, progress, over)
-                    _join(shards, out, recipe, config)
-                    claim.remove([shard.path.name for shard in shards])
-                    return
-        finally:
-            with contextlib.suppress(OSError):
-                folder.rmdir()  # where nothing of anybody is left in it
-    progress(count)
+    if _is_file_done(out, recipe, count) and not folder.exists():
+        progress(count)
+        return
+    try:
+        with claimed(folder, out) as claim:
+            # Another run may have finished it a moment ago, or been killed before it tidied up.
+            if _is_file_done(out, recipe, count):
+                claim.remove(claim.listed())
+                progress(count)
+                return
+            check_outputs({".parquet": [out]})
+            if claim.listed():
+                for path in left_behind(out.parent, [out.name]):
+                    path.unlink()
+            shards = _write_shards(claim, recipe, count, config, progress, over)
+            _join(shards, out, recipe, config)
+            claim.remove([shard.path.name for shard in shards])
+    finally:
+        with contextlib.suppress(OSError):
+            folder.rmdir()  # where nothing of anybody is left in it
 
 
 def _is_file_done(out: Path, recipe: Recipe, count: int) -> bool:
