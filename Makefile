@@ -28,16 +28,16 @@ test-web: $(READY_DEV)
 	$(BIN)/python -m pytest tests/web
 
 # The first afternoon of a user, with the wheel, in an environment and a folder of its own.
-test-wheel: $(READY_DEV)
-	rm -rf build/wheel && mkdir -p build/wheel/first_afternoon
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
-	$(PYTHON) -m venv build/wheel/venv
-	build/wheel/venv/bin/python -m pip install --quiet pytest hypothesis beartype scikit-learn \
-		pytoulbar2 networkx matplotlib build/wheel/*.whl
-	cp tests/conftest.py build/wheel/
-	cp tests/first_afternoon/*.py build/wheel/first_afternoon/
-	cd build/wheel && venv/bin/python -m pytest -q --import-mode=importlib first_afternoon \
-		-W error::UserWarning --ignore=first_afternoon/test_project.py
+WHEEL := build/wheel
+test-wheel:
+	rm -rf $(WHEEL) && mkdir -p $(WHEEL)/first_afternoon
+	$(PYTHON) -m venv $(WHEEL)/venv
+	$(WHEEL)/venv/bin/python -m pip wheel --quiet --no-deps --wheel-dir $(WHEEL) .
+	$(WHEEL)/venv/bin/python -m pip install --quiet --disable-pip-version-check pytest hypothesis \
+		beartype scikit-learn "$$(echo $(WHEEL)/*.whl)[draw,interchange]"
+	cp tests/conftest.py tests/first_afternoon/wheel.ini $(WHEEL)/
+	cp tests/first_afternoon/*.py $(WHEEL)/first_afternoon/
+	cd $(WHEEL) && venv/bin/python -m pytest -c wheel.ini --rootdir . first_afternoon
 
 lint: $(READY_DEV)
 	$(BIN)/ruff check .

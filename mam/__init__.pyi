@@ -30,9 +30,9 @@ from .vision.curves.strands.curve_answer import CurveGrouping as CurveGrouping
 from .vision.curves.strands.curve_grouper import CurveGrouper as CurveGrouper
 from .vision.curves.strokes.contour_answer import Grouping as Grouping
 from .vision.curves.strokes.contour_grouper import ContourGrouper as ContourGrouper
-from .vision.elastic.letters.finder import Match as Match
 from .vision.elastic.letters.finder import ObjectFinder as ObjectFinder
-from .vision.elastic.photographs.detector import Detection as Detection
+from .vision.elastic.letters.letter_match import Match as Match
+from .vision.elastic.photographs.detection import Detection as Detection
 from .vision.elastic.photographs.detector import ObjectDetector as ObjectDetector
 from .vision.parts.learning import PartLearner as PartLearner
 from .vision.parts.learning import PartLearningConfig as PartLearningConfig

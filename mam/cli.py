@@ -1,13 +1,12 @@
 """The command line: parse, call, print. Heavy imports live inside the commands."""
 
-import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from mam import __version__
 from mam.commands import (
+    doctor,
     edges,
     evaluate,
     find,
@@ -20,6 +19,7 @@ from mam.commands import (
     show,
     solve,
 )
+from mam.commands.cache import keep_compilations
 from mam.commands.ending import Ended, ends_on_request
 
 app = typer.Typer(
@@ -31,7 +31,20 @@ app = typer.Typer(
 )
 
 # The order is that of `mam --help`.
-for _verb in (make, look, learn, group, evaluate, find, edges, reproduce, quickstart, solve, show):
+for _verb in (
+    make,
+    look,
+    learn,
+    group,
+    evaluate,
+    find,
+    edges,
+    reproduce,
+    quickstart,
+    solve,
+    show,
+    doctor,
+):
     _verb.register(app)
 
 
@@ -54,16 +67,9 @@ def _root(
     pass
 
 
-def _keep_compilations() -> None:
-    """Let JAX keep what it compiled between runs; most of a short command would be compiling."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mam" / "xla"
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
-
-
 def main() -> None:
     """Run the command line; a user's mistake ends in one line, not in a traceback."""
-    _keep_compilations()
+    keep_compilations()
     try:
         with ends_on_request():
             app()

@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from mam.commands.options import QuietOption
+from mam.commands.progress import working
+
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the application."""
@@ -17,6 +20,7 @@ def edges(
     depth: Annotated[
         Path | None, typer.Option(help="The picture's depth, one more channel.")
     ] = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Draw the edges of a picture: responses of filters of 16 directions, thinned.
 
@@ -35,7 +39,8 @@ def edges(
 
     check_outputs({PNG: [out]}, [image, depth])
     far = None if depth is None else read_depth(depth)
-    found = find_edges(as_channels(read_picture(image), far, name=str(image)))
-    strength = np.asarray(found.strength)
+    with working("looking for edges", quiet):
+        found = find_edges(as_channels(read_picture(image), far, name=str(image)))
+        strength = np.asarray(found.strength)
     write_whole(out, encode_png(draw_edges(strength, np.asarray(found.type))))
     typer.echo(f"{out}: {int((strength > 0.04).sum())} px of edges")

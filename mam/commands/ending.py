@@ -29,6 +29,8 @@ class Ended(SystemExit):
         """
         remove_unfinished()
         sys.stdout.flush()
+        if sys.stderr.isatty():
+            sys.stderr.write("\x1b[?25h")  # the cursor, which progress hides
         how = "interrupted" if self.code == 128 + signal.SIGINT else "told to end"
         sys.stderr.write(f"\nmam: {how}; {self.kept}\n")
         sys.stderr.flush()

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mam.commands.options import BoundOption, JsonLinesOption
+from mam.commands.options import BoundOption, JsonLinesOption, QuietOption
 from mam.commands.pictures import (
     PageOption,
     PicturesArgument,
-    QuietOption,
     beside,
     called,
     each_picture,
@@ -104,8 +103,10 @@ def group(
     several = len(found) > 1
     outputs = {one: _outputs(beside(one, _MADE, out, several), svg) for one in found}
     models = ("contours", "curves") if model == "auto" else (model,)
-    wanted = {end: [some.get(end) for some in outputs.values()] for end in _HELD}
-    check_outputs(wanted, [*found, *map(find_model, models)])
+    check_outputs(
+        {end: [some.get(end) for some in outputs.values()] for end in _HELD},
+        [*found, *map(find_model, models)],
+    )
     points = None if markers is None else parse_points(markers)
     known = {
         "forbid": [parse_points(link, "--forbid") for link in forbid],

@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from mam.commands.options import QuietOption
+from mam.commands.progress import working
+
 _FIRST = 6  # rows that are shown where none are named
 
 
@@ -19,6 +22,7 @@ def look(
     rows: Annotated[
         str | None, typer.Option(help="Row numbers, e.g. 0,1,2; default: the first six.")
     ] = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Draw a contact sheet of some rows.
 
@@ -40,7 +44,8 @@ def look(
     except ValueError:
         raise ValueError(f"--rows {rows}: give row numbers such as 0,1,2") from None
     check_outputs({PNG: [out]}, [data])
-    found = list(islice(rows_of(data), _FIRST)) if rows is None else select_rows(data, wanted)
-    sheet = contact_sheet([row_panels(row) for row in found])
+    with working("reading rows", quiet):
+        found = list(islice(rows_of(data), _FIRST)) if rows is None else select_rows(data, wanted)
+        sheet = contact_sheet([row_panels(row) for row in found])
     write_whole(out, encode_png(sheet))
     typer.echo(f"{out}: {counted(len(found), 'row')} of {data}")

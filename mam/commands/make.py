@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mam.commands.ending import ends_on_request
+from mam.commands.options import QuietOption
 from mam.commands.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -29,14 +30,19 @@ def register(app: typer.Typer) -> None:
     app.add_typer(make, name="make")
 
 
-def _write(recipe: "Recipe", count: int, out: Path, workers: int, shard_rows: int) -> None:
+def _write(
+    recipe: "Recipe", count: int, out: Path, workers: int, shard_rows: int, quiet: bool
+) -> None:
     import time
 
     from mam.data import StoreConfig, write_dataset
+    from mam.data.outputs import check_folder
 
+    check_folder(out)
     start = time.perf_counter()
     kept = "finished shards are kept, the same command goes on"
-    with ends_on_request(kept), progress_bar(f"making {recipe.kind}", count) as advance:
+    title = f"making {recipe.kind}"
+    with ends_on_request(kept), progress_bar(title, count, quiet=quiet) as advance:
         write_dataset(recipe, count, out, StoreConfig(workers, shard_rows), advance)
     spent = time.perf_counter() - start
     typer.echo(f"{out}: {count} rows, {spent:.1f} s, {count / spent:.1f} rows/s")
@@ -49,6 +55,7 @@ def pathfinder(
     seed: RowSeedOption = 0,
     workers: WorkersOption = 1,
     shard_rows: ShardRowsOption = 1000,
+    quiet: QuietOption = False,
 ) -> None:
     """Dashed contours: are the two markers on the same one?
 
@@ -58,7 +65,7 @@ def pathfinder(
     """
     from mam.data import recipe
 
-    _write(recipe("pathfinder", level, seed), count, out, workers, shard_rows)
+    _write(recipe("pathfinder", level, seed), count, out, workers, shard_rows, quiet)
 
 
 def cabc(
@@ -72,6 +79,7 @@ def cabc(
         list[Path] | None,
         typer.Option(help="A TrueType or OpenType file instead of the Hershey faces; repeatable."),
     ] = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Two bent letters: are the two ring markers on the same one?
 
@@ -87,7 +95,7 @@ def cabc(
         fonts = tuple(str(path) for path in font)
         load_faces(fonts)  # a bad font is refused before any work starts
         made = dataclasses.replace(made, config=dataclasses.replace(made.config, fonts=fonts))
-    _write(made, count, out, workers, shard_rows)
+    _write(made, count, out, workers, shard_rows, quiet)
 
 
 def _span(text: str | None, name: str) -> tuple[int, int] | None:
@@ -116,6 +124,7 @@ def curves(
     ] = None,
     breaks: Annotated[float | None, typer.Option(help="Missing stretches per curve.")] = None,
     noise: Annotated[float | None, typer.Option(help="Probability of a flipped pixel.")] = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Smooth curves that cross: which pixels belong together?
 
@@ -137,7 +146,7 @@ def curves(
     }
     given = {name: value for name, value in wanted.items() if value is not None}
     made = dataclasses.replace(made, config=dataclasses.replace(made.config, **given))
-    _write(made, count, out, workers, shard_rows)
+    _write(made, count, out, workers, shard_rows, quiet)
 
 
 def objects(
@@ -148,6 +157,7 @@ def objects(
     workers: WorkersOption = 1,
     shard_rows: ShardRowsOption = 1000,
     number: Annotated[int | None, typer.Option(help="Different objects.", min=1)] = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Textured objects in clutter: where is each of them?
 
@@ -160,4 +170,4 @@ def objects(
     made = recipe("objects", level, seed)
     if number is not None:
         made = dataclasses.replace(made, config=dataclasses.replace(made.config, objects=number))
-    _write(made, count, out, workers, shard_rows)
+    _write(made, count, out, workers, shard_rows, quiet)

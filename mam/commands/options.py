@@ -9,6 +9,9 @@ DataArgument = Annotated[str, typer.Argument(help="A data set: a parquet file or
 LimitOption = Annotated[int | None, typer.Option(help="Only so many rows, from the first.", min=1)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 JsonLinesOption = Annotated[bool, typer.Option("--json", help="One JSON object a picture.")]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress and no remarks on standard error.")
+]
 BoundOption = Annotated[bool, typer.Option("--bound", help="Bound what is not proved optimal.")]
 
 

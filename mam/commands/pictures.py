@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.progress import progress_bar
+from mam.commands.progress import progress_bar, working
 from mam.core.words import STANDARD_INPUT
 
 PicturesArgument = Annotated[
@@ -19,7 +19,6 @@ PicturesArgument = Annotated[
     ),
 ]
 PageOption = Annotated[int | None, typer.Option(help="The page of a file with several.", min=1)]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 
 
 def find_pictures(given: Sequence[str], made: str) -> list[Path]:
@@ -75,9 +74,22 @@ def beside(picture: Path, made: str, out: Path | None, several: bool) -> Path:
 
 
 def each_picture(
-    pictures: Sequence[Path], work: Callable[[Path], str], title: str, quiet: bool
+    pictures: Sequence[Path],
+    work: Callable[[Path], str],
+    title: str,
+    quiet: bool,
+    finish: Callable[[], None] = lambda: None,
 ) -> None:
-    """Print what ``work`` says of each picture; of several, one that fails does not stop others."""
+    """Print what ``work`` says of each picture; of several, one that fails does not stop others.
+
+    ``finish`` is called in the end, also where some failed.
+    """
+    if len(pictures) == 1:
+        with working(f"{title} {called(pictures[0])}", quiet):
+            said = work(pictures[0])
+            finish()
+        typer.echo(said)
+        return
     failed = 0
     with progress_bar(title, len(pictures), "pictures", quiet=quiet) as advance:
         for picture in pictures:
@@ -85,11 +97,10 @@ def each_picture(
             try:
                 typer.echo(work(picture))
             except (ValueError, OSError) as error:
-                if len(pictures) == 1:
-                    raise
                 failed += 1
                 typer.secho(f"mam: {error}", err=True, fg=typer.colors.RED)
             advance(1)
+    finish()
     if failed:
         typer.echo(f"mam: {failed} of {len(pictures)} pictures failed", err=True)
         raise typer.Exit(2)

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+_SOON = 2.0  # seconds of work of which nothing is said
+
 
 class AdvanceBar(Protocol):
     """Moves the bar on."""
@@ -49,9 +51,38 @@ def progress_bar(
 
 
 @contextmanager
-def share_bar(title: str) -> Iterator[Callable[[str, float], None]]:
+def working(title: str, quiet: bool = False) -> Iterator[None]:
+    """What is being done and for how long, for work that cannot tell how much is left.
+
+    It appears after two seconds, on a terminal's standard error, and goes with the work.
+    """
+    import threading
+
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield
+        return
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    bar = Progress(*columns, console=console, transient=True)
+    bar.add_task(title, total=None)
+    soon = threading.Timer(_SOON, bar.start)
+    soon.daemon = True
+    soon.start()
+    try:
+        yield
+    finally:
+        soon.cancel()
+        soon.join()
+        bar.stop()
+
+
+@contextmanager
+def share_bar(title: str, quiet: bool = False) -> Iterator[Callable[[str, float], None]]:
     """A bar that is told what is being done, and which share of all is done."""
-    with progress_bar(title, 100, "%") as advance:
+    with progress_bar(title, 100, "%", quiet) as advance:
         done = 0.0
 
         def tell(stage: str, share: float) -> None:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mam.commands.options import JsonOption, QuietOption
+from mam.commands.progress import working
+
 if TYPE_CHECKING:
     from mam.tasks.drawing import Drawing
     from mam.vision.curves.strokes.contour_answer import Grouping
@@ -28,7 +31,8 @@ def quickstart(
     out: Annotated[Path, typer.Option(help="Where the picture goes, .png.")] = Path(
         "mam-quickstart.png"
     ),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Group a bundled hard image: the answer, its margin, a picture.
 
@@ -36,7 +40,8 @@ def quickstart(
     Example:
       mam quickstart --out hard.png
     """
-    found = group_bundled(out)
+    with working("grouping; the first time programs are compiled", quiet):
+        found = group_bundled(out)
     typer.echo(found.as_json() if as_json else found.as_text())
 
 

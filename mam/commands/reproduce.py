@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from mam.commands.ending import ends_on_request
+from mam.commands.options import JsonOption, QuietOption
 from mam.commands.progress import share_bar
 
 
@@ -56,7 +57,8 @@ def reproduce(
     runs: Annotated[
         int | None, typer.Option(help="Runs of every figure, other than the scale's.", min=1)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Do an experiment of the paper again: a page with its tables and figures, ours beside them.
 
@@ -74,10 +76,10 @@ def reproduce(
     changes = {name: n for name, n in (("test", test), ("runs", runs)) if n is not None}
     study = prepare(experiment.value, scale.value, out, data, changes, rivals)
     kept = f"finished steps are kept in {out}, the same command goes on"
-    with ends_on_request(kept), share_bar(experiment.value) as tell:
+    with ends_on_request(kept), share_bar(experiment.value, quiet) as tell:
         path = do(
             study,
             lambda title, share: tell(f"{experiment.value}: {title}", share),
-            lambda text: typer.echo(f"mam: {text}", err=True),
+            lambda text: None if quiet else typer.echo(f"mam: {text}", err=True),
         )
     typer.echo(json.dumps({"page": str(path), **study.summary()}) if as_json else f"{path}")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mam.commands.options import JsonOption, QuietOption
+from mam.commands.progress import working
 from mam.commands.solve_sums import sum_uai
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ class SolveTask(StrEnum):
     MAP = "MAP"
     MAR = "MAR"
     PR = "PR"
+    MMAP = "MMAP"
 
 
 class SolveMethod(StrEnum):
@@ -52,15 +55,22 @@ def solve(
     bound: Annotated[bool, typer.Option("--bound", help="Bound the optimum from above.")] = False,
     task: Annotated[
         SolveTask,
-        typer.Option(help="MAP: best assignment; MAR: probabilities of states; PR: log10 Z."),
+        typer.Option(
+            help="MAP: best assignment; MAR: probabilities of states; PR: log10 Z; MMAP: best "
+            "states of the variables of --query, the others summed out."
+        ),
     ] = SolveTask.MAP,
+    query: Annotated[
+        Path | None, typer.Option(help="MMAP: a file with the number of variables and which.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="The result, in the format of the UAI competition.")
     ] = None,
     seconds: Annotated[
         float | None, typer.Option(help="Time that MAP may take, about.", min=0.1)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
     restarts: Annotated[int, typer.Option(min=1, help="Runs; the best answer wins.")] = 8,
     seed: Annotated[int, typer.Option(min=0, help="Of the initial messages.")] = 0,
     iterations: Annotated[int, typer.Option(min=1, help="Of max-product, at most.")] = 200,
@@ -68,32 +78,38 @@ def solve(
     """Find the best assignment of a UAI model. Exit code 3: no possible assignment was found.
 
     \b
-    Example:
+    Examples:
       mam solve model.uai --evidence model.uai.evid --bound
       mam solve model.uai --task MAR --out model.uai.MAR
+      mam solve model.uai --task MMAP --query model.uai.query --out model.uai.MMAP
     """
     from mam.core.whole import write_whole
     from mam.data.outputs import check_outputs
 
-    check_outputs({"": [out]}, [file, evidence])
-    if unused := unused_evidence(file, evidence):
+    check_outputs({f".{task.value}": [out]}, [file, evidence, query])
+    if (query is None) == (task is SolveTask.MMAP):
+        raise ValueError("--task MMAP and --query FILE go together")
+    if not quiet and (unused := unused_evidence(file, evidence)):
         typer.echo(f"mam: not used: {unused}; add --evidence {unused} to use it", err=True)
-    if task is not SolveTask.MAP:
-        answer = sum_uai(file, evidence, task.value)
+    if task in (SolveTask.MAR, SolveTask.PR):
+        with working("summing", quiet):
+            answer = sum_uai(file, evidence, task.value)
         if out is not None:
             write_whole(out, answer.result().encode())
         typer.echo(answer.as_json() if as_json else answer.as_text())
         return
-    answer = solve_uai(
-        file,
-        evidence,
-        method=method.value,
-        bound=bound,
-        restarts=restarts,
-        seed=seed,
-        iterations=iterations,
-        seconds=seconds,
-    )
+    with working("solving", quiet):
+        answer = solve_uai(
+            file,
+            evidence,
+            query,
+            method=method.value,
+            bound=bound,
+            restarts=restarts,
+            seed=seed,
+            iterations=iterations,
+            seconds=seconds,
+        )
     if out is not None and answer.found.solution.feasible:
         write_whole(out, answer.result().encode())
     typer.echo(answer.as_json() if as_json else answer.as_text())
@@ -105,6 +121,7 @@ class SolveReport:
     """What the command prints."""
 
     found: "UaiAnswer"
+    query: list[int] | None = None  # the variables of the assignment; None: all
 
     @property
     def exit_code(self) -> int:
@@ -126,15 +143,17 @@ class SolveReport:
                 "iterations": solution.iterations,
                 "assignment": self.found.assignment.tolist(),
                 "method": self.found.method,
+                **({} if self.query is None else {"query": self.query}),
             },
             allow_nan=False,
         )
 
     def result(self) -> str:
         """Return the file of the competition."""
-        from mam.models.uai.results import map_result
+        from mam.models.uai.results import map_result, mmap_result
 
-        return map_result(self.found.assignment)
+        found = self.found.assignment
+        return map_result(found) if self.query is None else mmap_result(self.query, found)
 
     def as_text(self) -> str:
         """Return a summary to read."""
@@ -148,6 +167,8 @@ class SolveReport:
         shown = " ".join(map(str, assignment[:40].tolist()))
         more = f" ... ({len(assignment)} in all, see --json)"
         lines += [f"assignment  {shown}{more if len(assignment) > 40 else ''}"]
+        if self.query is not None:
+            lines += [f"of          {' '.join(map(str, self.query[:40]))}"]
         lines += [f"method      {self.found.method}"]
         return "\n".join([*lines, solution.explain()])
 
@@ -155,6 +176,7 @@ class SolveReport:
 def solve_uai(
     path: Path,
     evidence: Path | None = None,
+    query: Path | None = None,
     *,
     method: str = "auto",
     bound: bool = False,
@@ -165,7 +187,7 @@ def solve_uai(
 ) -> SolveReport:
     """Read a model and its evidence and solve it, exactly where that is cheap."""
     from mam.infer import Options
-    from mam.models.uai import read_uai, read_uai_evidence
+    from mam.models.uai import marginal_map, read_uai, read_uai_evidence, read_uai_query
 
     options = Options(
         method=method,
@@ -182,10 +204,14 @@ def solve_uai(
         options = replace(options, seconds=seconds, message_seconds=0.9 * seconds)
     model = read_uai(path)
     observed = {} if evidence is None else read_uai_evidence(evidence, model)
-    found = model.solve(observed, options)
+    wanted = None if query is None else read_uai_query(query, model)
+    if wanted is None:
+        found = model.solve(observed, options)
+    else:
+        found = marginal_map(model, wanted, observed, options)
     if not bound and any("max-product" in way for way in found.solution.ways):
         found = replace(found, solution=replace(found.solution, bound=None))
-    return SolveReport(found)
+    return SolveReport(found, wanted)
 
 
 def unused_evidence(path: Path, evidence: Path | None) -> Path | None:

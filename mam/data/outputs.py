@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -11,20 +11,22 @@ from mam.core.whole import check_writable
 
 Identity = tuple[int, int] | str
 
-# Endings that say what is in a file; others, and none, say nothing.
-PNG, SVG, MODEL = ".png", ".svg", ".safetensors"
-ENDINGS = frozenset(
-    {PNG, SVG, MODEL, ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pdf", ".npy"}
-    | {".html", ".json", ".geojson", ".csv", ".parquet", ".uai", ".txt"}
+PNG, SVG, MODEL, JSON, CSV = ".png", ".svg", ".safetensors", ".json", ".csv"
+# Endings of files, which a folder does not have.
+_FILES = frozenset(
+    {PNG, SVG, MODEL, JSON, CSV, ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif"}
+    | {".pdf", ".npy", ".html", ".geojson", ".uai", ".txt", ".zip", ".gz"}
 )
 
 
 def check_outputs(
-    outputs: Mapping[str, Iterable[Path | None]], inputs: Iterable[str | Path | None] = ()
+    outputs: Mapping[str | tuple[str, ...], Iterable[Path | None]],
+    inputs: Iterable[str | Path | None] = (),
 ) -> None:
     """Refuse, before any work, outputs that are an input, or each other, or cannot be written.
 
-    They come by the ending of what will be in them, and an ending that says otherwise is refused.
+    They come by the ending of what will be in them, or those of what may, and their names must
+    have it.
     Files count, not names: a link to an input is that input. Of an input that is a folder no file
     that is there may be overwritten. What is None, or an input elsewhere than on this machine, is
     passed over.
@@ -37,6 +39,10 @@ def check_outputs(
     Traceback (most recent call last):
     ...
     ValueError: a.png: would hold SVG; let its name end in .svg
+    >>> check_outputs({".png": [Path("a")]})
+    Traceback (most recent call last):
+    ...
+    ValueError: a: would hold PNG; let its name end in .png
     """
     wanted = [(path, end) for end, paths in outputs.items() for path in paths if path is not None]
     given = [path for source in inputs if (path := _local(source)) is not None]
@@ -54,9 +60,27 @@ def check_outputs(
         taken.add(identity)
     for path, ending in wanted:
         check_writable(path)
-        if path.suffix.lower() in ENDINGS - {ending}:
-            held = ending.removeprefix(".").upper()
-            raise ValueError(f"{path}: would hold {held}; let its name end in {ending}")
+        allowed = (ending,) if isinstance(ending, str) else ending
+        if path.suffix.lower() not in [one.lower() for one in allowed]:
+            held = _listed([one.removeprefix(".").upper() for one in allowed])
+            raise ValueError(f"{path}: would hold {held}; let its name end in {_listed(allowed)}")
+
+
+def _listed(words: Sequence[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a new folder with a name that promises a file.
+
+    >>> check_folder(Path("set.csv"))
+    Traceback (most recent call last):
+    ...
+    ValueError: set.csv: would be a folder; leave out its ending, or let it be .parquet
+    """
+    if path.suffix.lower() in _FILES and not path.is_dir():
+        raise ValueError(f"{path}: would be a folder; leave out its ending, or let it be .parquet")
 
 
 def _local(source: str | Path | None) -> Path | None:

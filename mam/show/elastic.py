@@ -8,9 +8,10 @@ from PIL import Image, ImageDraw
 
 from mam.show.sheet import Picture, colour_labels
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.letters.finder import Match
+from mam.vision.elastic.letters.letter_match import Match
 
-_SCALE = 3  # px of the picture a px of the image
+_SCALE = 3  # px of the picture a px of the image, at most
+_SIDE = 1200  # px of the picture, beyond which the image is not enlarged
 _DIM = 3  # the image is darkened by this, so that graphs stand out
 _DOT = 4  # px of the picture, radius of a vertex
 _ROOM = 8  # px around a graph at rest
@@ -22,12 +23,13 @@ def draw_matches(image: UInt8[np.ndarray, "rows cols"], matches: Sequence[Match]
     >>> draw_matches(np.zeros((5, 8), np.uint8), []).shape
     (15, 24, 3)
     """
-    large = np.kron(image // _DIM, np.ones((_SCALE, _SCALE), np.uint8))
+    scale = min(_SCALE, max(1, _SIDE // max(image.shape)))
+    large = np.kron(image // _DIM, np.ones((scale, scale), np.uint8))
     picture = Image.fromarray(np.repeat(large[..., None], 3, axis=2))
     pen = ImageDraw.Draw(picture)
     for number, match in enumerate(matches, 1):
         colour = tuple(int(c) for c in colour_labels(np.full((1, 1), number, np.uint8))[0, 0])
-        places = (match.vertices[:, ::-1] * _SCALE + _SCALE // 2).tolist()
+        places = (match.vertices[:, ::-1] * scale + scale // 2).tolist()
         for u, v in match.edges.tolist():
             pen.line([*places[u], *places[v]], fill=colour, width=1)
         for x, y in places:

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from mam.core.svg import PALETTE
 from mam.data.pixels import rgb
 from mam.show.sheet import Picture, colour_labels
-from mam.vision.elastic.photographs.detector import Detection
+from mam.vision.elastic.photographs.detection import Detection
 from mam.vision.images.photo_edges import TYPES
 
 _FULL = 0.15  # strength of an edge that is drawn in full colour

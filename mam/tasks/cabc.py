@@ -23,8 +23,9 @@ from mam.tasks.cabc_pixels import ON, read_as_paper, reduce_image
 from mam.tasks.report import Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.letters.finder import Match, ObjectFinder
+from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_learning import learn_bank
+from mam.vision.elastic.letters.letter_match import Match
 from mam.vision.elastic.letters.letter_search import LetterCandidates
 from mam.vision.images.binary import as_states
 from mam.vision.parts.greedy import greedy_cover

@@ -13,7 +13,8 @@ from mam.core.progress import Advance
 from mam.data import AnyRow, ObjectRow, PictureRow, layout_of, rows_of
 from mam.data.read.scenes import scene_rows
 from mam.tasks.report import Report
-from mam.vision.elastic.photographs.detector import Detection, ObjectDetector
+from mam.vision.elastic.photographs.detection import Detection
+from mam.vision.elastic.photographs.detector import ObjectDetector
 from mam.vision.elastic.photographs.object_learning import Example
 from mam.vision.elastic.photographs.outline import iou
 

@@ -47,9 +47,14 @@ def test_learn_find_evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     out = tmp_path / "found.png"
     found = json.loads(run("find", picture, "--model", bank, "--out", out, "--json").stdout)
     assert len(found["matches"]) == 2
+    for one in found["matches"]:
+        assert {"name", "there", "score", "contrast", "box", "outline"} <= set(one)
     with Image.open(out) as drawn:
         assert drawn.size == (270, 300)
-    assert "score" in run("find", picture, "--model", bank, "--copies", 1).stdout
+    assert "contrast" in run("find", picture, "--model", bank, "--copies", 1).stdout
+    picture.write_bytes(encode_png(np.full((100, 90), 255, np.uint8)))
+    said = run("find", picture, "--model", bank, "--copies", 1).stdout
+    assert f"{picture}: nothing there; the best is " in said
 
 
 def test_a_set_without_masks_is_refused(tmp_path: Path) -> None:

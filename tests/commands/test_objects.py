@@ -1,5 +1,6 @@
 """`mam learn objects`, `mam find`, `mam evaluate objects` and `mam edges` on photographs."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -49,6 +50,8 @@ def test_learn_find_evaluate(folder: Path, tmp_path: Path) -> None:
     assert (labels & truth).sum() > 0.7 * (labels | truth).sum()
     with Image.open(drawn) as shown:
         assert shown.size == (192, 160)
+    box, rows = one["box"], np.flatnonzero(labels.any(1))
+    assert (box[0], box[2]) == (rows[0], rows[-1]) and len(one["outline"]) == 64
     assert "mug, rows" in run("find", picture, "--model", model, "--graphs", 16).stdout
     blank = tmp_path / "blank.png"
     blank.write_bytes(encode_png(np.full((160, 192), 70, np.uint8)))
@@ -56,6 +59,36 @@ def test_learn_find_evaluate(folder: Path, tmp_path: Path) -> None:
     report = json.loads(run("evaluate", "objects", folder, "--model", model, *few).stdout)
     assert report["n"] == 4 and report["median_iou"] > 0.7 and list(report["iou"]) == ["mug"]
     assert {"per_second", "errors", "skipped", "median_iou_hull", "there"} <= set(report)
+
+
+def test_larger_objects_and_tables(folder: Path, tmp_path: Path) -> None:
+    model, large = tmp_path / "mug.safetensors", tmp_path / "large.png"
+    run("learn", "objects", folder, "--name", "mug", "--out", model, "--graphs", 16)
+    with Image.open(folder / "images/1.png") as picture:
+        picture.resize((288, 240)).save(large)
+    blank = tmp_path / "blank.png"
+    blank.write_bytes(encode_png(np.full((160, 192), 70, np.uint8)))
+    few = ("--model", model, "--graphs", 16)
+    assert "mug is not there" in run("find", large, *few, "--scales", "1,1").stdout
+    tables = tmp_path / "found.json", tmp_path / "found.csv"
+    said = run("find", large, blank, *few, "--out", tables[0], "--out", tables[1]).stdout
+    assert f"{large}: mug, rows" in said and f"{blank}: mug is not there" in said
+    one, none = json.loads(tables[0].read_text())
+    [found], [missed] = one["objects"], none["objects"]
+    with tables[1].open() as file:
+        first, second = csv.DictReader(file)
+    for row, told in ((first, found), (second, missed)):
+        assert (row["name"], int(row["there"])) == ("mug", told["there"])
+        assert float(row["score"]) == told["score"]
+    assert [int(first[side]) for side in ("top", "left", "bottom", "right")] == found["box"]
+    points = [[float(number) for number in point.split(",")] for point in first["outline"].split()]
+    assert points == found["outline"] and 1.2 < found["scale"] <= 1.6
+    with pytest.raises(ValueError, match=r"--scales 2,1: .* the smaller first"):
+        run("find", large, *few, "--scales", "2,1")
+    with pytest.raises(ValueError, match=r"let its name end in .png, .json or .csv"):
+        run("find", large, *few, "--out", tmp_path / "found")
+    with pytest.raises(ValueError, match=r"one drawing, one \.json and one"):
+        run("find", large, *few, "--out", tables[0], "--out", tmp_path / "other.json")
 
 
 def test_edges_are_drawn(folder: Path, tmp_path: Path) -> None:

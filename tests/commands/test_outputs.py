@@ -12,10 +12,19 @@ from mam.core.model_files import bundled_file
 from mam.data import encode_png, recipe, write_dataset
 from mam.vision.parts.masks import Parts
 
+MODEL = "m.safetensors"
 COMMANDS = {  # what a user types; IN is read and OUT written
     "look": ["look", "IN.parquet", "--out", "OUT"],
     "learn parts": ["learn", "parts", "IN.parquet", "--picture", "p.png", "--out", "OUT"],
-    "learn parts, picture": ["learn", "parts", "IN.parquet", "--out", "m", "--picture", "OUT"],
+    "learn parts, picture": [
+        "learn",
+        "parts",
+        "IN.parquet",
+        "--out",
+        MODEL,
+        "--picture",
+        "OUT",
+    ],
     "learn contours": ["learn", "contours", "IN.parquet", "--out", "OUT"],
     "learn contours, parts": [
         *["learn", "contours", "other.parquet", "--parts", "IN.safetensors", "--out", "OUT"]

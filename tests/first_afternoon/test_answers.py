@@ -28,7 +28,7 @@ def test_demanded_evidence_that_is_impossible(method: str, evidence: list) -> No
 
 def solved(folder: Path, *words: object) -> tuple[dict, str]:
     (folder / "a.uai").write_text(MODEL)
-    out = folder / "a.result"
+    out = folder / f"a.uai.{words[1]}"
     typed = ["solve", folder / "a.uai", *words, "--json", "--out", out]
     ran = CliRunner().invoke(app, list(map(str, typed)), catch_exceptions=False)
     assert ran.exit_code == 0

@@ -1,11 +1,16 @@
 """Commands as a newcomer finds them: help, many pictures, photographs, plain words."""
 
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+from skimage import data
 from typer.testing import CliRunner
 
 from mam.cli import app
@@ -18,6 +23,7 @@ VERBS = [
     ["solve"],
     ["reproduce"],
     ["quickstart"],
+    ["doctor"],
     *(["make", kind] for kind in ("pathfinder", "cabc", "curves", "objects")),
     *(["learn", kind] for kind in ("parts", "contours", "curves", "objects", "rival")),
     *(["evaluate", kind] for kind in ("pathfinder", "cabc", "curves", "objects")),
@@ -38,9 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("in").mkdir()
     for name in ("a.png", "b.webp", "c.bmp"):
         Image.fromarray(line).save(Path("in") / name, lossless=True)
-    smooth = np.random.default_rng(0).normal(size=(9, 9)).cumsum(0).cumsum(1)
-    smooth = 255 * (smooth - smooth.min()) / np.ptp(smooth)
-    Image.fromarray(smooth.astype(np.uint8)).resize((90, 90)).save("photo.png")
+    Image.fromarray(data.astronaut()).resize((200, 200)).save("photo.png")
     return tmp_path
 
 
@@ -48,10 +52,44 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_help_has_examples_and_flags_are_flags(verb: list[str]) -> None:
     said = run(*verb, "--help")
     assert f"    mam {' '.join(verb)} " in said and "<bool>" not in said
+    assert "-q, --quiet" in said
 
 
-def test_the_tab_key_can_be_set_up() -> None:
+def completed(**asked: str) -> str:
+    """What the program, under its own name, tells a shell."""
+    code = "import sys; sys.argv[:] = ['mam']; from mam.cli import main; main()"
+    known = {**os.environ, **asked, "PYTHONPATH": ":".join(sys.path)}
+    ran = subprocess.run([sys.executable, "-c", code], env=known, capture_output=True, text=True)
+    return ran.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_tab_key_can_be_set_up(shell: str) -> None:
+    """The script that a shell is given, and what it is told when the key is pressed."""
+    script = completed(_MAM_COMPLETE=f"source_{shell}")
+    assert "_MAM_COMPLETE" in script and f"complete_{shell}" in script
     assert "--install-completion" in run("--help")
+
+
+def test_the_tab_key_completes_a_verb() -> None:
+    said = completed(_MAM_COMPLETE="complete_bash", COMP_WORDS="mam ev", COMP_CWORD="1")
+    assert said.split() == ["evaluate"]
+
+
+def test_the_doctor_looks_around(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "programs"))
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "programs" / "one").write_bytes(bytes(3_000_000))
+    found = json.loads(run("doctor", "--json", "--quiet"))
+    assert found["versions"]["jax"] and found["devices"] and found["cores"] >= 1
+    assert (found["cache_files"], found["cache_mb"]) == (1, 3.0)
+    assert all(0 <= spent < 120 for spent in found["seconds"].values())
+    page = run("doctor")
+    for word in ("mam ", "jax ", "devices ", "programs ", "again"):
+        assert word in page
+    for extra in found["extras"]:
+        lacks = None in extra["packages"].values()
+        assert (f"[{extra['name']}]" in page) == lacks
 
 
 def test_one_picture_can_be_looked_at(folder: Path) -> None:
@@ -90,3 +128,26 @@ def test_photographs_are_told_from_drawings(folder: Path) -> None:
 def test_a_model_that_is_named_has_no_other_look(folder: Path) -> None:
     said = run("group", "in/a.png", "--model", "curves")
     assert "short strokes" not in said and "continuous lines" not in said
+
+
+_WORK = """\
+import sys, time
+from mam.commands.progress import working
+with working("counting sheep", quiet=sys.argv[1] == "quiet"):
+    time.sleep(float(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "seconds", "told"), [("loud", 2.6, True), ("quiet", 2.6, False), ("loud", 0.1, False)]
+)
+def test_work_above_two_seconds_tells_of_itself(how: str, seconds: float, told: bool) -> None:
+    terminal, end = pty.openpty()
+    command = [sys.executable, "-c", _WORK, how, str(seconds)]
+    asked = {**os.environ, "TERM": "xterm", "PYTHONPATH": ":".join(sys.path)}
+    subprocess.run(command, stderr=end, env=asked, check=True)
+    os.write(end, b"done")
+    said = os.read(terminal, 100_000)
+    os.close(end)
+    os.close(terminal)
+    assert (b"counting sheep" in said) == told and said.endswith(b"done")

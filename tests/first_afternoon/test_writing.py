@@ -49,12 +49,20 @@ def test_group_refuses(picture: Path, words: str, said: str, monkeypatch, capsys
 
 @pytest.mark.parametrize(
     "words",
-    ["look line.png --out a.jpg", "edges line.png --out a.svg", "learn curves --out a.png"],
+    [
+        *("look line.png --out a.jpg", "edges line.png --out a.svg", "learn curves --out a.png"),
+        *("look line.png --out a", "edges line.png --out a.b", "learn curves --out model"),
+        *("group line.png --out a", "find line.png --out a", "quickstart --out a"),
+        "solve line.png --task MAR --out a",
+        "make curves --out a.csv",
+    ],
 )
-def test_other_commands_refuse_a_wrong_ending(
+def test_commands_refuse_an_ending_that_is_wrong_or_missing(
     picture: Path, words: str, monkeypatch, capsys
 ) -> None:
-    assert "let its name end in" in complaint(words, monkeypatch, capsys)
+    said = complaint(words, monkeypatch, capsys)
+    assert "let its name end in ." in said or "let it be .parquet" in said
+    assert [path.name for path in picture.parent.iterdir()] == ["line.png"]
 
 
 @pytest.mark.skipif(not hasattr(os, "setrlimit") and os.name != "posix", reason="needs limits")

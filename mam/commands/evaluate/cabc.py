@@ -13,6 +13,7 @@ from mam.commands.options import (
     LetterModelOption,
     LimitOption,
     PresetName,
+    QuietOption,
 )
 from mam.commands.progress import progress_bar, row_count
 
@@ -30,6 +31,7 @@ def cabc(
     ] = False,
     bound: BoundOption = False,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Are two markers on the same letter? Measure on a cABC data set.
 
@@ -40,7 +42,7 @@ def cabc(
     if is_rival(model):
         if causes or bound or preset is not None:
             raise ValueError(f"{model}: a rival has neither causes nor presets nor bounds")
-        evaluate_rival(data, model, "cabc", limit, as_json)
+        evaluate_rival(data, model, "cabc", limit, as_json, quiet)
         return
     from mam.tasks.cabc import evaluate
     from mam.vision.elastic.bank import Bank
@@ -49,13 +51,13 @@ def cabc(
     bank = Bank.load(model)
     chosen = bank.config.get("preset", "best") if preset is None else preset.value
     finder = ObjectFinder.of(bank, preset=chosen, bound=bound)
-    with progress_bar("evaluating", row_count(data, limit)) as advance:
+    with progress_bar("evaluating", row_count(data, limit), quiet=quiet) as advance:
         report = evaluate(data, finder, limit, advance)
     if causes:
         from dataclasses import replace
 
         from mam.tasks.cabc_causes import causes_of
 
-        with progress_bar("looking into errors", len(report.errors)) as advance:
+        with progress_bar("looking into errors", len(report.errors), quiet=quiet) as advance:
             report = replace(report, causes=causes_of(data, report.errors, finder, advance))
     typer.echo(report.as_json() if as_json else report.as_text())

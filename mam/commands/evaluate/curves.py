@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.options import DataArgument, JsonOption, LimitOption
+from mam.commands.options import DataArgument, JsonOption, LimitOption, QuietOption
 from mam.commands.progress import progress_bar, row_count
 
 
@@ -24,6 +24,7 @@ def curves(
     ] = Column.mask,
     limit: LimitOption = None,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Which pixels belong to which curve? Dice, by set.
 
@@ -35,6 +36,6 @@ def curves(
     from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
     grouper = CurveGrouper.load(model)
-    with progress_bar("grouping", row_count(data, limit), "images") as advance:
+    with progress_bar("grouping", row_count(data, limit), "images", quiet) as advance:
         report = measure(data, grouper, column.value, limit, advance)
     typer.echo(report.as_json() if as_json else report.as_text())

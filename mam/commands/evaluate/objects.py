@@ -13,6 +13,7 @@ from mam.commands.options import (
     MaskName,
     MaskOption,
     ObjectNameOption,
+    QuietOption,
     SceneDepthOption,
     SeedOption,
     SplitName,
@@ -36,6 +37,7 @@ def objects(
     limit: LimitOption = None,
     bound: BoundOption = False,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Where are objects in photographs? IoU of found and true masks.
 
@@ -50,7 +52,7 @@ def objects(
     if leave_out == (model is not None):
         raise ValueError("give either --model FILE, or --leave-out to learn from the data itself")
     choice = RowChoice(split.value, depth, limit, seed)
-    with progress_bar("finding", row_count(data, limit)) as advance:
+    with progress_bar("finding", row_count(data, limit), quiet=quiet) as advance:
         if model is None:
 
             def make() -> ObjectDetector:

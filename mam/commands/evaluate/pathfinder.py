@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mam.commands.evaluate.rival import evaluate_rival, is_rival
-from mam.commands.options import DataArgument, JsonOption, LimitOption
+from mam.commands.options import DataArgument, JsonOption, LimitOption, QuietOption
 from mam.commands.progress import progress_bar, row_count
 
 
@@ -29,6 +29,7 @@ def pathfinder(
     ] = None,
     limit: LimitOption = None,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Are the two markers on the same contour?
 
@@ -39,12 +40,12 @@ def pathfinder(
     if is_rival(model):
         if input is Input.clean:
             raise ValueError("--input clean: a rival sees markers in the picture alone; use image")
-        evaluate_rival(data, model, "pathfinder", limit, as_json)
+        evaluate_rival(data, model, "pathfinder", limit, as_json, quiet)
         return
     from mam.tasks.pathfinder import evaluate as measure
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 
     grouper = ContourGrouper.load(model)
-    with progress_bar("grouping", row_count(data, limit), "images") as advance:
+    with progress_bar("grouping", row_count(data, limit), "images", quiet) as advance:
         report = measure(data, grouper, (input or Input.clean).value, limit, advance)
     typer.echo(report.as_json() if as_json else report.as_text())

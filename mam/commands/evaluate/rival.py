@@ -14,7 +14,9 @@ def is_rival(model: str) -> bool:
     return model_kind(model) == KIND
 
 
-def evaluate_rival(data: str, model: str, task: str, limit: int | None, as_json: bool) -> None:
+def evaluate_rival(
+    data: str, model: str, task: str, limit: int | None, as_json: bool, quiet: bool
+) -> None:
     """Measure a rival on a data set of a task."""
     from mam.rivals.extra import check_extra
 
@@ -23,6 +25,6 @@ def evaluate_rival(data: str, model: str, task: str, limit: int | None, as_json:
     from mam.tasks.rivals import evaluate
 
     rival = Rival.load(model)
-    with progress_bar("answering", row_count(data, limit), "images") as advance:
+    with progress_bar("answering", row_count(data, limit), "images", quiet) as advance:
         report = evaluate(data, rival, task, limit, advance)
     typer.echo(report.as_json() if as_json else report.as_text())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mam.commands.learn.parts import learned_parts
-from mam.commands.options import PresetName
+from mam.commands.options import JsonOption, PresetName, QuietOption
 from mam.commands.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def contours(
         int | None, typer.Option(help="Of every image; 1, or 10 for the preset paper.", min=1)
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Learn from contours whose strokes are known in order how strokes continue each other.
 
@@ -50,12 +51,12 @@ def contours(
     check_outputs({MODEL: [out]}, [data] if parts is None else [data, find_model(parts)])
     start = time.perf_counter()
     grouper = ContourGrouper(
-        _parts_of(preset, data, seed) if parts is None else parts,
+        _parts_of(preset, data, seed, quiet) if parts is None else parts,
         preset=preset.value,
         sparsifications=sparsifications,
         seed=seed,
     )
-    with progress_bar("learning contours", images, "images") as advance:
+    with progress_bar("learning contours", images, "images", quiet) as advance:
         fit(data, grouper, images, advance)
     _save_grouper(grouper, out, start, "pairs of neighbours on the contours of", as_json)
 
@@ -64,7 +65,8 @@ def curves(
     out: Annotated[Path, typer.Option(help="The model to write, .safetensors.")],
     count: Annotated[int, typer.Option(help="Generated images to learn from.", min=1)] = 120,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Learn from generated curves how they continue through crossings and over gaps.
 
@@ -78,12 +80,12 @@ def curves(
 
     check_outputs({MODEL: [out]})
     start = time.perf_counter()
-    with progress_bar("learning curves", count, "images") as advance:
+    with progress_bar("learning curves", count, "images", quiet) as advance:
         grouper = fit(CurveGrouper(), count, seed, advance)
     _save_grouper(grouper, out, start, "known continuations of strands in", as_json)
 
 
-def _parts_of(preset: PresetName, data: str, seed: int) -> "Parts | str":
+def _parts_of(preset: PresetName, data: str, seed: int, quiet: bool) -> "Parts | str":
     """The parts of a preset where none are given."""
     if preset is PresetName.best:
         return "pathfinder-parts"
@@ -93,7 +95,8 @@ def _parts_of(preset: PresetName, data: str, seed: int) -> "Parts | str":
 
     masks, _ = training_images(data, 10)
     source = {"data": Path(data).name}
-    return learned_parts(masks, PartLearningConfig(), PATHFINDER_PAPER, seed, source).parts_
+    learned = learned_parts(masks, PartLearningConfig(), PATHFINDER_PAPER, seed, source, quiet)
+    return learned.parts_
 
 
 def _save_grouper(

@@ -11,12 +11,14 @@ from mam.commands.options import (
     LimitOption,
     ObjectNameOption,
     PresetName,
+    QuietOption,
     SceneDepthOption,
     SeedOption,
     SplitName,
     SplitOption,
 )
-from mam.commands.progress import progress_bar, row_count
+from mam.commands.progress import progress_bar, row_count, working
+from mam.core.words import counted
 
 
 def objects(
@@ -32,6 +34,7 @@ def objects(
         PresetName, typer.Option(help="Letters of cABC: our way, or the paper's.")
     ] = PresetName.best,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Learn elastic graphs of objects: in photographs with masks, or letters of cABC.
 
@@ -48,7 +51,7 @@ def objects(
     check_outputs({MODEL: [out]}, [data])
     first = next(iter(rows_of(data)), None)
     if not isinstance(first, ObjectRow | PictureRow):
-        _learn_letters(data, limit, out, preset, as_json)
+        _learn_letters(data, limit, out, preset, as_json, quiet)
         return
     if preset is not PresetName.best:
         raise ValueError(f"{data}: --preset paper is for letters of cABC, not for photographs")
@@ -58,7 +61,8 @@ def objects(
     choice = RowChoice(split.value, depth, limit, seed)
     examples = examples_of(object_rows(data, choice), data, name)
     start = time.perf_counter()
-    detector = fit(examples, ObjectDetector(graphs=graphs, seed=seed))
+    with working(f"learning from {counted(len(examples), 'picture')}", quiet):
+        detector = fit(examples, ObjectDetector(graphs=graphs, seed=seed))
     detector.save(out)
     model = detector.library.model
     about = {
@@ -80,7 +84,7 @@ def objects(
 
 
 def _learn_letters(
-    data: str, limit: int | None, out: Path, preset: PresetName, as_json: bool
+    data: str, limit: int | None, out: Path, preset: PresetName, as_json: bool, quiet: bool
 ) -> None:
     """Learn one elastic graph from each object: letters of cABC, or masks of any objects."""
     import itertools
@@ -91,7 +95,7 @@ def _learn_letters(
     from mam.tasks.learning import learn_objects
 
     start = time.perf_counter()
-    with progress_bar("learning", row_count(data, limit)) as advance:
+    with progress_bar("learning", row_count(data, limit), quiet=quiet) as advance:
         rows = itertools.islice(rows_of(data), limit)
         bank = learn_objects(rows, data, advance, preset.value)
     spent = time.perf_counter() - start

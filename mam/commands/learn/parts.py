@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mam.commands.options import JsonOption, QuietOption
 from mam.commands.progress import share_bar
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def parts(
     picture: Annotated[
         Path | None, typer.Option(help="The PNG of the parts; default: beside the model.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Learn object parts without supervision, from about ten images.
 
@@ -74,7 +76,7 @@ def parts(
     given = {"pi01": pi01, "pi10": pi10, "prior": prior}
     chosen = replace(chosen, **{name: value for name, value in given.items() if value is not None})
     start = time.perf_counter()
-    learned = learned_parts(masks, config, chosen, seed, {"data": Path(data).name})
+    learned = learned_parts(masks, config, chosen, seed, {"data": Path(data).name}, quiet)
     spent = time.perf_counter() - start
     _save(learned, out, picture)
     report = _as_json if as_json else _as_text
@@ -87,11 +89,12 @@ def learned_parts(
     noise: "Noise",
     seed: int,
     source: dict[str, str],
+    quiet: bool = False,
 ) -> "PartLearner":
     """Learn under a progress bar."""
     from mam.vision.parts.learning import PartLearner
 
-    with share_bar("learning parts") as tell:
+    with share_bar("learning parts", quiet) as tell:
         learner = PartLearner(config, noise=noise, seed=seed)
         return learner.fit(masks, progress=tell, source=source)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mam.commands.ending import ends_on_request
+from mam.commands.options import JsonOption, QuietOption
 from mam.commands.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def rival(
     workers: Annotated[
         int | None, typer.Option(help="Threads that decode; default: all cores.", min=1)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Learn a neural baseline: H-CNN, TD+H-CNN, or a modern one of its size.
 
@@ -82,7 +84,7 @@ def rival(
     )
     total = settings.steps * batch
     kept = "the last checkpoint is kept, go on with the same command and --resume"
-    with ends_on_request(kept), progress_bar("learning", total, "images") as advance:
+    with ends_on_request(kept), progress_bar("learning", total, "images", quiet) as advance:
         progress = learn_rival(
             pictures,
             settings,

@@ -1,6 +1,7 @@
-"""The UAI format of the inference competitions: models and evidence, read and written."""
+"""The UAI format of the inference competitions: models, evidence and queries."""
 
 from mam.models.uai.evidence import read_uai_evidence, write_uai_evidence
+from mam.models.uai.marginal_map import marginal_map, read_uai_query
 from mam.models.uai.model import UaiAnswer, UaiModel
 from mam.models.uai.read import read_uai
 from mam.models.uai.write import write_uai
@@ -8,8 +9,10 @@ from mam.models.uai.write import write_uai
 __all__ = [
     "UaiAnswer",
     "UaiModel",
+    "marginal_map",
     "read_uai",
     "read_uai_evidence",
+    "read_uai_query",
     "write_uai",
     "write_uai_evidence",
 ]

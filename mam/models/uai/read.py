@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mam.factors import Factors, Pairwise, Ragged, Table
-from mam.graph import FactorGraph, VariableGroup
+from mam.factors import Ragged
+from mam.models.uai.assemble import AlikeTables, assemble
 from mam.models.uai.model import UaiModel
 from mam.models.uai.numbers import Numbers
 
@@ -153,8 +153,7 @@ def _check_free(numbers: Numbers, states: np.ndarray, scopes: Ragged) -> None:
 def _assemble(
     states: np.ndarray, scopes: Ragged, values: np.ndarray, firsts: np.ndarray
 ) -> UaiModel:
-    """Build the graph: one group of variables a number of states, one of factors a signature."""
-    groups, position = _variable_groups(states)
+    """Take logarithms, of the tables with one shape at once."""
     # An axis of one state does not change the order of a table, so it is simply left out.
     kept = states[scopes.values] > 1
     lengths = np.bincount(scopes.row_of_value[kept], minlength=len(scopes))
@@ -162,7 +161,7 @@ def _assemble(
     free = Ragged(scopes.values[kept], offsets)
     with np.errstate(divide="ignore"):
         constant = float(np.log(values[firsts[lengths == 0]]).sum())
-    found: dict[tuple[int, ...], list[tuple[np.ndarray, np.ndarray]]] = {}
+    tables: list[AlikeTables] = []
     for arity in np.unique(lengths[lengths > 0]):
         rows = np.flatnonzero(lengths == arity)
         scope = free.rectangle(rows, int(arity))
@@ -171,34 +170,5 @@ def _assemble(
             mine = which.ravel() == i
             cells = firsts[rows[mine]][:, None] + np.arange(int(np.prod(shape)))
             with np.errstate(divide="ignore"):
-                logs = np.log(values[cells]).reshape(-1, *shape)
-            # Axes by rising number of states: fewer kinds of tables, and so less to compile.
-            axes = np.argsort(shape, kind="stable")
-            part = position[scope[mine][:, axes]], logs.transpose(0, *(1 + axes))
-            found.setdefault(tuple(shape[axes].tolist()), []).append(part)
-    factors = tuple(_factor_group(shape, parts) for shape, parts in found.items())
-    return UaiModel(FactorGraph(groups, factors), states, position, constant)
-
-
-def _variable_groups(states: np.ndarray) -> tuple[tuple[VariableGroup, ...], np.ndarray]:
-    counts, sizes = np.unique(states[states > 1], return_counts=True)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    groups = tuple(
-        VariableGroup(f"x{count}", (int(size),), int(count), int(start))
-        for count, size, start in zip(counts, sizes, starts, strict=False)
-    )
-    order = np.argsort(states, kind="stable")[int(np.sum(states == 1)) :]
-    position = np.full(len(states), -1, np.int64)
-    position[order] = np.arange(len(order))
-    return groups, position
-
-
-def _factor_group(
-    shape: tuple[int, ...], parts: list[tuple[np.ndarray, np.ndarray]]
-) -> tuple[str, Factors]:
-    variables = np.concatenate([ids for ids, _ in parts])
-    logs = np.concatenate([tables for _, tables in parts])
-    name = "f" + "x".join(str(n) for n in shape)
-    if len(shape) == 2:
-        return name, Pairwise.of(variables, logs)
-    return name, Table.of(variables, logs.reshape(len(logs), -1), states=shape)
+                tables.append((scope[mine], np.log(values[cells]).reshape(-1, *shape)))
+    return assemble(states, tables, constant)

@@ -1,7 +1,8 @@
 """Result files of the UAI competition: the name of the task in a line, and its answer in the next.
 
 ``MAP`` lists the number of variables and their states; ``MAR`` the number of variables and, for
-each, how many states it has and their probabilities; ``PR`` is log10 of the partition function.
+each, how many states it has and their probabilities; ``PR`` is log10 of the partition function;
+``MMAP`` lists the number of queried variables and, for each, its number and its state.
 """
 
 import math
@@ -37,3 +38,13 @@ def pr_result(log_partition: float) -> str:
     'PR\\n1\\n'
     """
     return f"PR\n{log_partition / math.log(10):.12g}\n"
+
+
+def mmap_result(query: Sequence[int], assignment: Int[np.ndarray, " queried"]) -> str:
+    """Return the file of the best states of some variables.
+
+    >>> mmap_result([2, 3, 4], np.array([0, 1, 0]))
+    'MMAP\\n3 2 0 3 1 4 0\\n'
+    """
+    pairs = [f"{variable} {state}" for variable, state in zip(query, assignment, strict=True)]
+    return f"MMAP\n{' '.join([str(len(query)), *pairs])}\n"

@@ -1,14 +1,7 @@
-r"""Which pixels of a picture are drawn: polarity, threshold, and what was assumed.
-
-A drawing has paper: grey values of which many pixels have nearly the same one. A photograph has
-none, and nothing but values between dark and bright: see `is_photograph`.
+"""Which pixels of a picture are drawn: polarity, threshold, and what was assumed.
 
 The drawing is taken to be the rarer of the two classes that Otsu's threshold parts. Its contrast
-against the paper is what grey values say about it. The share of the variance between the classes,
-
-.. math:: \eta = \sigma^2_{\text{between}} / \sigma^2,
-
-is near 1 for ink on paper and lower for a photograph.
+against the paper is what grey values say about it.
 """
 
 from dataclasses import dataclass
@@ -18,12 +11,9 @@ from jaxtyping import Bool, UInt8
 from scipy import ndimage
 from skimage.filters import threshold_otsu
 
+from mam.vision.images.photograph import is_photograph
+
 POLARITIES = ("auto", "light", "dark")
-# Photographs and drawings of scikit-image, plots of matplotlib and uneven scans are told apart by
-# these: the share of the pixels that are paper, within so many grey values, and eta.
-_PAPER = 0.36
-_ALIKE = 8
-_DRAWN = 0.92
 _MOST = 0.5  # share of the pixels that a drawing covers, at most
 _FAINT = 26  # contrast of 255 above which a pixel is ON in an anti-aliased drawing (facts)
 _BORDER = 2.0  # times as many pixels above the faint threshold as above Otsu's: blurred borders
@@ -82,29 +72,6 @@ def find_ink(
     clean = threshold is None and (contrast > _FAINT).sum() <= _BORDER * mask.sum()
     weights = np.where(contrast > _FAINT, contrast, 0) if clean else np.where(mask, 255, 0)
     return Ink(mask, weights.astype(np.uint8), dark, level, "; ".join(words))
-
-
-def is_photograph(picture: UInt8[np.ndarray, "rows cols"]) -> bool:
-    """Whether a picture has no paper and its grey values are not two classes.
-
-    >>> is_photograph(np.arange(256, dtype=np.uint8).reshape(16, 16))
-    True
-    >>> is_photograph(np.where(np.eye(16, dtype=bool), 0, 240).astype(np.uint8))
-    False
-    """
-    counts = np.bincount(picture.ravel(), minlength=256).astype(float)
-    paper = np.convolve(counts, np.ones(2 * _ALIKE + 1), "same").max() / picture.size
-    if paper >= _PAPER:
-        return False
-    return _explained(picture, picture > threshold_otsu(picture)) < _DRAWN
-
-
-def _explained(picture: UInt8[np.ndarray, "_ _"], above: Bool[np.ndarray, "_ _"]) -> float:
-    share = float(above.mean())
-    if not 0 < share < 1:
-        return 0.0
-    apart = float(picture[above].mean()) - float(picture[~above].mean())
-    return share * (1 - share) * apart**2 / max(float(picture.var()), 1e-9)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.found import outline_of
 from mam.vision.elastic.match import match, place_graphs
 from mam.vision.elastic.photographs.object_forward import LatticeConfig, tiles_of, try_all
-from mam.vision.elastic.photographs.outline import filled, hull, iou, moved_along, outline_of
+from mam.vision.elastic.photographs.outline import filled, hull, iou, moved_along
 from mam.vision.elastic.photographs.points import pick_points
 from mam.vision.elastic.springs import elastic_edges
 from mam.vision.images.photo_edges import TYPES

@@ -1,7 +1,7 @@
 """Find objects in binary images by elastic graphs learned from masks of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +9,13 @@ from jaxtyping import Bool, Int
 
 from mam.core.estimator import Estimator
 from mam.core.programs import forget_old_programs
-from mam.core.svg import as_svg
+from mam.core.resize import scale_to, scaled
+from mam.data.images import PictureSource
 from mam.infer.certificate import Certificate
 from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.found import sizes_between
 from mam.vision.elastic.letters.letter_learning import learn_bank
+from mam.vision.elastic.letters.letter_match import Match, contrast_of, in_turn
 from mam.vision.elastic.letters.letter_search import (
     LetterCandidates,
     LetterLibrary,
@@ -22,37 +25,10 @@ from mam.vision.elastic.letters.letter_search import (
 )
 from mam.vision.elastic.letters.letter_sets import DrawnCandidates, best_set, margins
 from mam.vision.elastic.search import certify
-from mam.vision.images.binary import Images, as_binary, as_states
+from mam.vision.images.binary import Images, as_binary, as_states, one_channel
 
 _FULL = 40_000  # graphs beyond which a library gets no more variants: it is dense without them
 PRESETS = {"best": LetterSearchConfig, "paper": LetterSearchConfig.paper}
-
-
-@dataclass(frozen=True, eq=False)
-class Match:
-    """One object that was found.
-
-    ``certificate`` is about its places: score, bound, gap and proof in the model of its graph in
-    its windows (``mam.vision.elastic.search.certify``), not about the choice of the graph.
-    """
-
-    graph: int  # number of the graph in the bank
-    category: int  # of that graph; -1: none
-    vertices: Int[np.ndarray, "vertices 2"]  # (row, column) of each vertex's part
-    edges: Int[np.ndarray, "edges 2"]
-    pixels: Bool[np.ndarray, "rows cols"]  # covered by the parts
-    score: float  # what it adds to the score of the set it was found in
-    margin: float  # how much worse the set is with the best graph of another category instead
-    certificate: Certificate
-
-    def __repr__(self) -> str:
-        where = f"graph {self.graph} of category {self.category} at {self.vertices.min(0).tolist()}"
-        return f"<Match: {where}, score {self.score:.4g}, margin {self.margin:.4g}>"
-
-    def _repr_svg_(self) -> str:
-        """What a notebook shows: the edges of the graph where it was found."""
-        rows, cols = self.pixels.shape
-        return as_svg((rows, cols), list(self.vertices[self.edges].astype(float)), repr(self))
 
 
 class ObjectFinder(Estimator):
@@ -62,8 +38,10 @@ class ObjectFinder(Estimator):
     "best" or "paper". ``variants`` says how many turned and scaled copies of every graph are
     searched for, beside itself (by default as the preset says, fewer of a large bank), ``seed``
     draws them.
-    ``threshold`` says above which value a pixel is ON, for images that are not binary. ``bound``
-    spends time on a bound for the places of every match.
+    ``threshold`` says above which value a pixel is ON, for images that are not binary. ``scales``
+    are the least and the greatest size of objects that are looked for, 1 being that of those
+    learned from. ``bound`` spends time on a bound for the places of every match. Images are
+    arrays, or whatever else ``mam.data.read_picture`` reads.
 
     >>> bar, corner = np.zeros((64, 64), bool), np.zeros((64, 64), bool)
     >>> bar[20:28, 10:50] = True
@@ -82,12 +60,14 @@ class ObjectFinder(Estimator):
         preset: str = "best",
         variants: int | None = None,
         threshold: float | int | None = None,
+        scales: tuple[float | int, float | int] = (1, 1),
         bound: bool = False,
         seed: int = 0,
     ) -> None:
         self.preset = preset
         self.variants = variants
         self.threshold = threshold
+        self.scales = scales
         self.bound = bound
         self.seed = seed
 
@@ -97,18 +77,43 @@ class ObjectFinder(Estimator):
         self.bank_ = learn_bank(binary, y)
         return self
 
-    def find(self, image: np.ndarray, copies: int = 1) -> list[Match]:
-        """Find the best ``copies`` objects that together explain an image."""
-        state = as_states(as_binary(image, self.threshold))
-        [found] = self.search([state])
-        return self.matches(found, state, copies)
+    def find(self, image: PictureSource, copies: int = 1) -> list[Match]:
+        """Find the best ``copies`` objects that together explain an image, all of one size."""
+        [found] = self._found([("the image", image)], copies)
+        return found
 
     def predict(self, images: Images, copies: int = 1) -> list[list[Match]]:
         """What ``find`` finds in each image."""
-        named = [(f"image {number}", image) for number, image in enumerate(images)]
-        states = [as_states(as_binary(image, self.threshold, name)) for name, image in named]
-        found = zip(self.search(states), states, strict=True)
-        return [self.matches(one, state, copies) for one, state in found]
+        return self._found([(f"image {n}", image) for n, image in enumerate(images)], copies)
+
+    def _found(self, named: Sequence[tuple[str, PictureSource]], copies: int) -> list[list[Match]]:
+        sizes = list(sizes_between(*self.scales))
+        pixels = [one_channel(image, name) for name, image in named]
+        side = self._bank().config.get("side")
+        scales = [[scale_to(one.shape, side) / size for size in sizes] for one in pixels]
+        states = [
+            as_states(self._binary(one, name, scale))
+            for (name, _), one, own in zip(named, pixels, scales, strict=True)
+            for scale in own
+        ]
+        searched = iter(zip(self.search(states), states, strict=True))
+        answers = []
+        for one, own in zip(pixels, scales, strict=True):
+            sets = [self.matches(*next(searched), copies) for _ in sizes]
+            # Scores count pixels, of which a picture has more when it is enlarged.
+            worth = [
+                sum(match.score for match in found) / scale**2
+                for found, scale in zip(sets, own, strict=True)
+            ]
+            best, shape = int(np.argmax(worth)), (one.shape[0], one.shape[1])
+            answers.append([match.on(shape, own[best], sizes[best]) for match in sets[best]])
+        return answers
+
+    def _binary(self, pixels: np.ndarray, name: str, scale: float) -> Bool[np.ndarray, "_ _"]:
+        """Which pixels are ON in a picture at another scale."""
+        if self.threshold is None:
+            return scaled(as_binary(pixels, None, name), scale)
+        return as_binary(scaled(pixels, scale), self.threshold, name)
 
     def score(self, images: Images, y: Sequence[int]) -> float:
         """The share of the images whose best match has the right category."""
@@ -139,10 +144,10 @@ class ObjectFinder(Estimator):
         chosen = best_set(candidates, found.pair, copies) if chosen is None else chosen
         known = zip(margins(candidates, chosen), self.certify(found, state, chosen), strict=True)
         made = [
-            self._match(found, candidates, one, chosen, margin, certificate, state.shape)
+            self._match(found, candidates, one, chosen, margin, certificate, state)
             for one, (margin, certificate) in zip(chosen, known, strict=True)
         ]
-        return sorted(made, key=lambda match: -match.score)
+        return in_turn(made)
 
     def certify(
         self, found: LetterCandidates, state: Int[np.ndarray, "rows cols"], chosen: list[int]
@@ -159,21 +164,24 @@ class ObjectFinder(Estimator):
         chosen: list[int],
         margin: float,
         certificate: Certificate,
-        shape: tuple[int, ...],
+        state: Int[np.ndarray, "rows cols"],
     ) -> Match:
         library, graphs = self.library, found.graphs
         graph = int(graphs.graph[one])
         edges = library.bank.ends[graph, : library.bank.edge_count[graph]]
         rest = [other for other in chosen if other != one]
+        pixels = candidates.covered[one].reshape(state.shape)
+        others = np.asarray(candidates.covered[rest].any(0)).reshape(state.shape)
         return Match(
             int(library.source[graph]),
             int(library.bank.category[graph]),
             graphs.place[one][graphs.there[one]],
             edges.astype(np.int64),
-            candidates.covered[one].reshape(shape),
+            pixels,
             float(candidates.added(rest)[one]),
             margin,
             certificate,
+            contrast_of(pixels, others, state),
         )
 
     @property

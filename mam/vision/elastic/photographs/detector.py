@@ -1,18 +1,19 @@
 """Find objects in photographs by elastic graphs learned from photographs with masks."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Bool, Float
 
 from mam.core.estimator import Estimator
 from mam.core.programs import forget_old_programs
 from mam.core.resize import Pixels, scale_to, scaled
-from mam.core.svg import as_svg
-from mam.infer.certificate import Certificate
+from mam.data.images import PictureSource, read_picture
+from mam.data.pixels import grey
+from mam.vision.elastic.found import sizes_between
+from mam.vision.elastic.photographs.detection import Detection, Frame
 from mam.vision.elastic.photographs.edge_evidence import evidence_of
 from mam.vision.elastic.photographs.object_bank import ObjectBank
 from mam.vision.elastic.photographs.object_learning import (
@@ -31,56 +32,10 @@ from mam.vision.elastic.photographs.object_search import (
 )
 from mam.vision.elastic.photographs.object_threshold import learn_thresholds
 from mam.vision.elastic.photographs.outline import filled, hull, iou, moved_along
-from mam.vision.elastic.search import ScoredImages, certify
+from mam.vision.elastic.search import certify
 from mam.vision.images.photo_edges import check_picture
 
 MASKS = ("outline", "hull")
-
-
-@dataclass(frozen=True, eq=False)
-class Detection:
-    """The best place for an object, and whether it is there.
-
-    ``certificate`` is about the places of its parts: score, bound, gap and proof in the model of
-    its graph in its windows (``mam.vision.elastic.search.certify``), not about the choice of the
-    graph. Its score is the evidence summed over the parts.
-    """
-
-    name: str
-    there: bool  # the score reaches the object's threshold
-    score: float
-    threshold: float
-    margin: float  # to the best candidate in another place
-    mask: Bool[np.ndarray, "rows cols"]
-    hull: Bool[np.ndarray, "rows cols"]  # of the placed parts: the paper's mask
-    vertices: Int[np.ndarray, "vertices 2"]  # (row, column) of each part
-    types: Int[np.ndarray, " vertices"]  # directions of their edges, in 16ths of a turn
-    edges: Int[np.ndarray, "edges 2"]
-    graph: int  # number of the graph in the model
-    cut: bool  # parts lie beyond the picture: its border cuts the object
-    certificate: Certificate
-
-    def __repr__(self) -> str:
-        where = f"at {self.vertices.min(0).tolist()}" if self.there else "not there"
-        score = f"score {self.score:.3g} (there from {self.threshold:.3g} on)"
-        return f"<Detection: {self.name} {where}, {score}, {int(self.mask.sum())} px>"
-
-    def _repr_svg_(self) -> str:
-        """What a notebook shows: the edges of the graph where it was found."""
-        rows, cols = self.mask.shape
-        return as_svg((rows, cols), list(self.vertices[self.edges].astype(float)), repr(self))
-
-
-class _Frame(NamedTuple):
-    """A picture's own pixels, the scale at which it was searched, and its score maps."""
-
-    shape: tuple[int, int]
-    scale: float
-    images: ScoredImages | None  # to spend time on bounds; None: none is spent
-
-    def own(self, points: Shaped[np.ndarray, "points 2"]) -> Float[np.ndarray, "points 2"]:
-        """Points of the reduced picture in its own pixels."""
-        return (points + 0.5) / self.scale - 0.5
 
 
 class ObjectDetector(Estimator):
@@ -91,8 +46,10 @@ class ObjectDetector(Estimator):
     copies of them up to that number, drawn with ``seed``. ``mask`` is "outline" (the learned
     outline moved along with the parts) or "hull" (their convex hull, as in the paper). ``fit``
     puts vertices about ``distance`` px apart, in pictures reduced to ``side`` px at most, and
-    learns from which score on an object is there, unless ``thresholds`` is False. ``bound`` spends
-    time on a bound for the places of every detection.
+    learns from which score on an object is there, unless ``thresholds`` is False. ``scales`` are
+    the least and the greatest size of objects that are looked for, 1 being that of those learned
+    from. ``bound`` spends time on a bound for the places of every detection. Images are arrays,
+    or whatever else ``mam.data.read_picture`` reads.
 
     >>> from mam.data import make_row, recipe
     >>> rows = [make_row(recipe("objects", "easy", 0), row) for row in range(2)]
@@ -112,6 +69,7 @@ class ObjectDetector(Estimator):
         distance: float | int = 12.0,
         side: int = 640,
         thresholds: bool = True,
+        scales: tuple[float | int, float | int] = (1, 1),
         bound: bool = False,
         seed: int = 0,
     ) -> None:
@@ -120,13 +78,14 @@ class ObjectDetector(Estimator):
         self.distance = distance
         self.side = side
         self.thresholds = thresholds
+        self.scales = scales
         self.bound = bound
         self.seed = seed
 
     def fit(
         self,
-        images: Sequence[Pixels],
-        y: Sequence[Pixels],
+        images: Sequence[PictureSource],
+        y: Sequence[PictureSource],
         *,
         names: Sequence[str] | None = None,
         depths: Sequence[Pixels | None] | None = None,
@@ -150,8 +109,9 @@ class ObjectDetector(Estimator):
         for name, values in {"masks": y, **columns}.items():
             if len(values) != count:
                 raise ValueError(f"{count} images need as many {name}, not {len(values)}")
-        masks = [np.asarray(mask) > 0 for mask in y]
-        given = zip(map(np.asarray, images), masks, *columns.values(), strict=True)
+        masks = [_mask(mask, f"mask {n}") for n, mask in enumerate(y)]
+        read = [_pixels(*one) for one in zip(images, columns["where"], strict=True)]
+        given = zip(read, masks, *columns.values(), strict=True)
         examples = [reduced_example(Example(*one), self.side) for one in given]
         learning = replace(LearnConfig(), distance=float(self.distance))
         model, chosen = learn_graphs(examples, learning, self.seed)
@@ -165,55 +125,81 @@ class ObjectDetector(Estimator):
         self.model_ = model
         return self
 
-    def find(self, image: Pixels, depth: Pixels | None = None, copies: int = 1) -> list[Detection]:
+    def find(
+        self, image: PictureSource, depth: Pixels | None = None, copies: int = 1
+    ) -> list[Detection]:
         """The best ``copies`` places of every object, those that are there first, by score."""
         if copies < 1:
             raise ValueError(f"copies must be 1 or more, not {copies}")
         forget_old_programs()
-        library = self.library
-        check_picture(image)
-        scale = scale_to(image.shape, library.model.graphs.config.get("side", self.side))
-        far = None if depth is None else scaled(depth, scale)
-        evidence = evidence_of(scaled(image, scale), far, library.config.evidence)
-        images = scored(evidence, library) if self.bound else None
-        frame = _Frame((image.shape[0], image.shape[1]), scale, images)
+        pixels = _pixels(image, "the image")
+        check_picture(pixels)
+        searched = list(self._searched(pixels, depth))
         found = [
             one
-            for number, candidates in enumerate(search(evidence, library))
-            for one in self._detections(number, candidates, frame, copies)
+            for number in range(len(self.library.model.names))
+            for one in self._detections(
+                number, [(own[number], frame) for own, frame in searched], copies
+            )
         ]
         return sorted(found, key=lambda one: (not one.there, -one.score))
 
+    def _searched(
+        self, pixels: Pixels, depth: Pixels | None
+    ) -> Iterator[tuple[list[ObjectCandidates], Frame]]:
+        """The candidates at every size, with the picture at the scale that makes it that of 1."""
+        library, shape = self.library, (pixels.shape[0], pixels.shape[1])
+        fitting = scale_to(shape, library.model.graphs.config.get("side", self.side))
+        sizes = list(sizes_between(*self.scales))
+        for size in sizes:
+            scale = fitting / size
+            far = None if depth is None else scaled(depth, scale)
+            # Two canvases serve all sizes: programs are compiled for each.
+            largest = fitting / (min(sizes) if size < 1 else max(1.0, min(sizes)))
+            room = round(shape[0] * largest), round(shape[1] * largest)
+            settings = library.config.evidence
+            evidence = evidence_of(scaled(pixels, scale), far, settings, room=room)
+            images = scored(evidence, library) if self.bound else None
+            yield search(evidence, library), Frame(shape, scale, size, images)
+
     def predict(
-        self, images: Sequence[Pixels], depths: Sequence[Pixels | None] | None = None
+        self, images: Sequence[PictureSource], depths: Sequence[Pixels | None] | None = None
     ) -> list[list[Detection]]:
         """What ``find`` finds in each image."""
         known = depths or [None] * len(images)
         return [self.find(*one) for one in zip(images, known, strict=True)]
 
     def score(
-        self, images: Sequence[Pixels], y: Sequence[Pixels], *, names: Sequence[str] | None = None
+        self,
+        images: Sequence[PictureSource],
+        y: Sequence[PictureSource],
+        *,
+        names: Sequence[str] | None = None,
     ) -> float:
         """The mean IoU of the true masks and those found: of the named objects, or the best."""
         self._check_truth(images, y)
         wanted = names or [None] * len(images)
         overlaps = [
-            iou(next(one.mask for one in found if name in (None, one.name)), np.asarray(mask) > 0)
+            iou(next(one.mask for one in found if name in (None, one.name)), _mask(mask, "a mask"))
             for found, mask, name in zip(self.predict(images), y, wanted, strict=True)
         ]
         return float(np.mean(overlaps))
 
     def _detections(
-        self, number: int, candidates: ObjectCandidates, frame: "_Frame", copies: int
+        self, number: int, searched: Sequence[tuple[ObjectCandidates, Frame]], copies: int
     ) -> list[Detection]:
-        graphs = candidates.graphs
-        boxes = np.stack([_box(*one) for one in zip(graphs.place, graphs.there, strict=True)])
-        apart = places_apart(boxes)  # the best candidate of each place
+        """The best candidates of an object at all sizes, each in a place of its own."""
+        boxes = np.concatenate([_boxes(found, frame) for found, frame in searched])
+        scores = np.concatenate([found.score for found, _ in searched])
+        counts = [len(found.score) for found, _ in searched]
+        where = [(n, one) for n, count in enumerate(counts) for one in range(count)]
+        order = np.argsort(-scores, kind="stable")
+        apart = order[places_apart(boxes[order])]  # the best candidate of each place
         made = []
-        for rank, one in enumerate(apart[:copies]):
-            rival = apart[rank + 1] if rank + 1 < len(apart) else None
-            margin = np.inf if rival is None else candidates.score[one] - candidates.score[rival]
-            made.append(self._detection(number, candidates, one, frame, float(margin)))
+        for rank, best in enumerate(apart[:copies]):
+            rival = scores[apart[rank + 1]] if rank + 1 < len(apart) else -np.inf
+            (found, frame), one = searched[where[best][0]], where[best][1]
+            made.append(self._detection(number, found, one, frame, float(scores[best] - rival)))
         return made
 
     def _detection(
@@ -221,7 +207,7 @@ class ObjectDetector(Estimator):
         number: int,
         candidates: ObjectCandidates,
         one: int,
-        frame: "_Frame",
+        frame: Frame,
         margin: float,
     ) -> Detection:
         library, graphs = self.library, candidates.graphs
@@ -248,6 +234,7 @@ class ObjectDetector(Estimator):
             graph,
             bool(((vertices < 0) | (vertices >= frame.shape)).any()),
             certify(graphs.take(np.array([one])), frame.images)[0],
+            frame.size,
         )
 
     @property
@@ -283,9 +270,20 @@ class ObjectDetector(Estimator):
         return detector
 
 
-def _box(
-    place: Int[np.ndarray, "vertices 2"], there: Bool[np.ndarray, " vertices"]
-) -> Float[np.ndarray, "4"]:
-    """First row and column, last row and column of a candidate's parts."""
-    own = place[there]
-    return np.concatenate([own.min(0), own.max(0)]).astype(np.float64)
+def _boxes(found: ObjectCandidates, frame: Frame) -> Float[np.ndarray, "candidates 4"]:
+    """First row and column, last row and column of each candidate's parts, in own pixels."""
+    graphs = found.graphs
+    placed = [
+        frame.own(place[there]) for place, there in zip(graphs.place, graphs.there, strict=True)
+    ]
+    return np.stack([np.concatenate([own.min(0), own.max(0)]) for own in placed])
+
+
+def _pixels(image: PictureSource, name: str) -> Pixels:
+    """An array as it is, and what else can be read."""
+    return image if isinstance(image, np.ndarray) else read_picture(image, name)
+
+
+def _mask(mask: PictureSource, name: str) -> Bool[np.ndarray, "rows cols"]:
+    pixels = _pixels(mask, name)
+    return (pixels if pixels.ndim == 2 else grey(pixels)) > 0

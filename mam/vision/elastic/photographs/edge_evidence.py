@@ -47,14 +47,31 @@ def evidence_of(
     depth: Shaped[np.ndarray, "..."] | None,
     config: EvidenceConfig,
     name: str = "the image",
+    room: tuple[int, int] = (0, 0),
 ) -> ScoreMaps:
-    """The score maps of a picture."""
-    edges = find_edges(as_channels(image, depth, config.filters, name), config.filters.sigma)
-    return score_maps(edges, config)
+    """The score maps of a picture, on a canvas of one of few sizes that holds it and ``room``."""
+    channels = as_channels(image, depth, config.filters, name)
+    rows, cols = channels.shape[1:]
+    wanted = np.maximum((rows, cols), room).tolist()
+    beyond = [(0, canvas_side(n) - side) for n, side in zip(wanted, (rows, cols), strict=True)]
+    canvas = np.pad(channels, [(0, 0), *beyond], mode="edge")  # as the filters go on at borders
+    return score_maps(find_edges(canvas, config.filters.sigma), config, (rows, cols))
 
 
-def score_maps(edges: EdgeMap, config: EvidenceConfig) -> ScoreMaps:
-    """The score maps of edges.
+def canvas_side(side: int) -> int:
+    """The side of the canvas for so many rows or columns: at most a third more.
+
+    >>> [canvas_side(side) for side in (20, 240, 480, 640, 700)]
+    [64, 256, 512, 640, 768]
+    """
+    grain = 32 if side <= 256 else 64 if side <= 512 else 128
+    return max(64, -(-side // grain) * grain)
+
+
+def score_maps(
+    edges: EdgeMap, config: EvidenceConfig, size: tuple[int, int] | None = None
+) -> ScoreMaps:
+    """The score maps of edges, of which those beyond a size do not count.
 
     >>> strength = np.zeros((9, 9), np.float32)
     >>> strength[4, 4] = 0.1
@@ -62,14 +79,18 @@ def score_maps(edges: EdgeMap, config: EvidenceConfig) -> ScoreMaps:
     >>> np.flatnonzero(np.asarray(found.parts[:, 4, 4]) > 0).tolist()
     [2, 3, 4]
     """
-    span = config.low, config.high, config.neighbour, config.background
-    return _score_maps(edges, np.array(span, np.float32), config.window)
+    span = config.low, config.high, config.neighbour, config.background, config.outside
+    inside = np.array(edges.strength.shape if size is None else size, np.int32)
+    return _score_maps(edges, inside, np.array(span, np.float32), config.window)
 
 
 @partial(jax.jit, static_argnames="window")
-def _score_maps(edges: EdgeMap, settings: Array, window: int) -> ScoreMaps:
-    low, high, neighbour, background = settings
-    weight = jnp.clip((edges.strength - low) / (high - low), 0.0, 1.0)
+def _score_maps(edges: EdgeMap, size: Array, settings: Array, window: int) -> ScoreMaps:
+    low, high, neighbour, background, outside = settings
+    rows, cols = (jnp.arange(side, dtype=jnp.int32) for side in edges.strength.shape)
+    inside = (rows < size[0])[:, None] & (cols < size[1])
+    strength = jnp.where(inside, edges.strength, 0.0)
+    weight = jnp.clip((strength - low) / (high - low), 0.0, 1.0)
     away = (edges.type[None] - jnp.arange(TYPES, dtype=jnp.int32)[:, None, None]) % TYPES
     beside = (away == 1) | (away == TYPES - 1)
     own = weight * jnp.where(away == 0, 1.0, jnp.where(beside, neighbour, 0.0))
@@ -78,4 +99,5 @@ def _score_maps(edges: EdgeMap, settings: Array, window: int) -> ScoreMaps:
     for axis in (1, 2):
         pooled = jax.lax.optimization_barrier(sliding(pooled, axis, window, jnp.maximum))
     usual = background * jnp.mean(pooled, 0)
-    return ScoreMaps(own - usual, pooled - usual)
+    maps = own - usual, pooled - usual
+    return ScoreMaps(*(jnp.where(inside, one, outside) for one in maps))

@@ -9,8 +9,8 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from mam.core.resize import scale_to, scaled
 from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.found import outline_of
 from mam.vision.elastic.photographs.object_bank import ObjectBank
-from mam.vision.elastic.photographs.outline import outline_of
 from mam.vision.elastic.photographs.points import pick_points
 from mam.vision.elastic.springs import EdgeConfig, elastic_edges
 from mam.vision.images.photo_edges import (

@@ -3,31 +3,12 @@
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 from scipy.spatial import ConvexHull, QhullError
-from skimage import measure
 
 from mam.data.raster import fill, pack
 
-POINTS = 64  # of an outline
 # As if parts had this share of their mean spread more, in all directions, that did not move: parts
 # along a line do not let the outline collapse sideways.
 _INERTIA = 0.1
-
-
-def outline_of(mask: Bool[np.ndarray, "rows cols"]) -> Float[np.ndarray, "points 2"]:
-    """The outline of the largest piece of a mask, as points at equal distances along it.
-
-    >>> square = np.zeros((20, 20), bool)
-    >>> square[5:15, 5:15] = True
-    >>> bool(filled(outline_of(square), (20, 20))[5:15, 5:15].mean() > 0.95)
-    True
-    """
-    pieces = np.asarray(measure.label(mask, connectivity=1))
-    largest = pieces == 1 + np.bincount(pieces.ravel())[1:].argmax()
-    line = max(measure.find_contours(np.pad(largest, 1).astype(float), 0.5), key=len) - 1
-    steps = np.hypot(*np.diff(line, axis=0).T)
-    along = np.concatenate([[0.0], np.cumsum(steps)])
-    wanted = np.linspace(0.0, along[-1], POINTS, endpoint=False)
-    return np.stack([np.interp(wanted, along, line[:, axis]) for axis in (0, 1)], 1)
 
 
 def moved_along(

@@ -1,0 +1,58 @@
+"""What is told of an object that was found, whatever found it: where it is, by box and outline."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+from jaxtyping import Bool, Float
+from skimage import measure
+
+POINTS = 64  # of an outline
+_STEP = 2**0.5  # between sizes that are tried, at most; variants fill in between
+
+
+def box_of(mask: Bool[np.ndarray, "rows cols"]) -> tuple[int, int, int, int] | None:
+    """First row and column, last row and column of a mask; None if it is empty.
+
+    >>> box_of(np.array([[0, 0, 0], [0, 1, 1]], bool))
+    (1, 1, 1, 2)
+    """
+    rows, cols = (np.flatnonzero(mask.any(axis)) for axis in (1, 0))
+    if not len(rows):
+        return None
+    return int(rows[0]), int(cols[0]), int(rows[-1]), int(cols[-1])
+
+
+def outline_of(mask: Bool[np.ndarray, "rows cols"]) -> Float[np.ndarray, "points 2"]:
+    """The outline of the largest piece of a mask, as points at equal distances along it.
+
+    >>> square = np.zeros((20, 20), bool)
+    >>> square[5:15, 5:15] = True
+    >>> line = outline_of(square)
+    >>> len(line), line.min(0).tolist(), line.max(0).tolist()
+    (64, [4.5, 4.5], [14.5, 14.5])
+    """
+    pieces = np.asarray(measure.label(mask, connectivity=1))
+    largest = pieces == 1 + np.bincount(pieces.ravel())[1:].argmax()
+    line = max(measure.find_contours(np.pad(largest, 1).astype(float), 0.5), key=len) - 1
+    steps = np.hypot(*np.diff(line, axis=0).T)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    wanted = np.linspace(0.0, along[-1], POINTS, endpoint=False)
+    return np.stack([np.interp(wanted, along, line[:, axis]) for axis in (0, 1)], 1)
+
+
+def sizes_between(least: float | int, most: float | int) -> Iterator[float]:
+    """Sizes to try, 1 being that of the objects learned from, if it is among them.
+
+    >>> [round(size, 3) for size in sizes_between(0.5, 1.5)]
+    [0.5, 0.707, 1.0, 1.225, 1.5]
+    >>> list(sizes_between(2, 2))
+    [2.0]
+    """
+    if not 0 < least <= most or not np.isfinite(most):
+        raise ValueError(f"scales are two numbers above 0, the smaller first, not {least}, {most}")
+    ends = sorted({float(least), min(max(1.0, least), most), float(most)})
+    yield ends[0]
+    for low, high in pairwise(ends):
+        steps = int(np.ceil(np.log(high / low) / np.log(_STEP) - 1e-9))
+        yield from np.geomspace(low, high, steps + 1)[1:].tolist()

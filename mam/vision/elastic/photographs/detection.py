@@ -1,0 +1,70 @@
+"""What is known of an object that was looked for in a photograph."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+
+from mam.core.svg import as_svg
+from mam.infer.certificate import Certificate
+from mam.vision.elastic.found import box_of, outline_of
+from mam.vision.elastic.search import ScoredImages
+
+
+@dataclass(frozen=True, eq=False)
+class Detection:
+    """The best place for an object, and whether it is there.
+
+    ``certificate`` is about the places of its parts: score, bound, gap and proof in the model of
+    its graph in its windows (``mam.vision.elastic.search.certify``), not about the choice of the
+    graph. Its score is the evidence summed over the parts.
+    """
+
+    name: str
+    there: bool  # the score reaches the object's threshold
+    score: float
+    threshold: float
+    margin: float  # to the best candidate in another place
+    mask: Bool[np.ndarray, "rows cols"]
+    hull: Bool[np.ndarray, "rows cols"]  # of the placed parts: the paper's mask
+    vertices: Int[np.ndarray, "vertices 2"]  # (row, column) of each part
+    types: Int[np.ndarray, " vertices"]  # directions of their edges, in 16ths of a turn
+    edges: Int[np.ndarray, "edges 2"]
+    graph: int  # number of the graph in the model
+    cut: bool  # parts lie beyond the picture: its border cuts the object
+    certificate: Certificate
+    scale: float = 1.0  # how much larger it is than what its graph was learned from, about
+
+    @property
+    def box(self) -> tuple[int, int, int, int] | None:
+        """First row and column, last row and column of its mask; None if that is empty."""
+        return box_of(self.mask)
+
+    @property
+    def outline(self) -> Float[np.ndarray, "points 2"]:
+        """Points along the border of its mask; none if that is empty."""
+        return outline_of(self.mask) if self.mask.any() else np.zeros((0, 2))
+
+    def __repr__(self) -> str:
+        where = f"at {self.vertices.min(0).tolist()}" if self.there else "not there"
+        score = f"score {self.score:.3g} (there from {self.threshold:.3g} on)"
+        return f"<Detection: {self.name} {where}, {score}, {int(self.mask.sum())} px>"
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows: the edges of the graph where it was found."""
+        rows, cols = self.mask.shape
+        return as_svg((rows, cols), list(self.vertices[self.edges].astype(float)), repr(self))
+
+
+class Frame(NamedTuple):
+    """A picture's own pixels, the scale at which it was searched, and its score maps."""
+
+    shape: tuple[int, int]
+    scale: float
+    size: float  # of the objects looked for, 1 being that of those learned from
+    images: ScoredImages | None  # to spend time on bounds; None: none is spent
+
+    def own(self, points: Shaped[np.ndarray, "points 2"]) -> Float[np.ndarray, "points 2"]:
+        """Points of the reduced picture in its own pixels."""
+        return (points + 0.5) / self.scale - 0.5
