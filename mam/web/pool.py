@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from mam.web.frames import PipeFrame, Telling, frame_bytes, next_frame
+from mam.web.frames import Telling, WebFrame, frame_bytes, next_frame
 from mam.web.limits import WebLimits
 from mam.web.worker import STOP
 
@@ -52,13 +52,13 @@ class WebWorker:
         process.stdin.write(frame_bytes({"job": job, "arguments": arguments}, blobs))
         await process.stdin.drain()
 
-    async def answer(self, tell: Telling) -> PipeFrame:
+    async def answer(self, tell: Telling) -> WebFrame:
         """Await the end of the job; progress is told on the way."""
         while (frame := await self._next()).said["kind"] == "progress":
             tell(frame.said["text"])
         return frame
 
-    async def _next(self) -> PipeFrame:
+    async def _next(self) -> WebFrame:
         assert self._process is not None and self._process.stdout is not None
         return await next_frame(self._process.stdout)
 
@@ -112,7 +112,7 @@ class WorkerPool:
         blobs: Sequence[bytes],
         tell: Telling,
         seconds: float,
-    ) -> PipeFrame:
+    ) -> WebFrame:
         """Run a job in the next free worker; `JobError` says why there is no answer."""
         worker = await self._free_worker(tell)
         done = False

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mam.data.images import encode_png
-from mam.web.frames import PipeFrame
+from mam.web.frames import WebFrame
 from mam.web.limits import WebLimits
 from mam.web.pool import JobError, WorkerPool
 
@@ -34,11 +34,11 @@ def with_pool(limits: WebLimits, work: Callable[[WorkerPool], Awaitable[Any]]) -
     return asyncio.run(run())
 
 
-async def solved(pool: WorkerPool, seconds: float = 60.0) -> PipeFrame:
+async def solved(pool: WorkerPool, seconds: float = 60.0) -> WebFrame:
     return await pool.run("toy", QUICK, [], lambda text: None, seconds)
 
 
-async def grouped(pool: WorkerPool, seconds: float) -> PipeFrame:
+async def grouped(pool: WorkerPool, seconds: float) -> WebFrame:
     asked = {"name": "large", "pixels": PIXELS, "question": {}}
     return await pool.run("group", asked, [large()], lambda text: None, seconds)
 
@@ -102,4 +102,4 @@ def test_too_many_are_sent_away() -> None:
     answers = with_pool(WebLimits(waiting=3), work)
     refused = [one for one in answers if isinstance(one, JobError)]
     assert len(refused) == 1 and refused[0].status == 503
-    assert sum(isinstance(one, PipeFrame) for one in answers) == 3
+    assert sum(isinstance(one, WebFrame) for one in answers) == 3
