@@ -1,6 +1,16 @@
 """``make bench``: everything that is timed, in one run."""
 
-from bench import components, contours, letters, objects, rival, sparsifier, speed_data, sweeps
+from bench import (
+    components,
+    contours,
+    letters,
+    objects,
+    rival,
+    sparsifier,
+    speed_data,
+    sweeps,
+    warm,
+)
 
 
 def main() -> None:
@@ -9,6 +19,7 @@ def main() -> None:
     speed_data.main()
     sparsifier.main()
     contours.main()
+    warm.main()
     components.main()
     letters.main()
     objects.main()

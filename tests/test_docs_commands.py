@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
+import typer.main
 from matplotlib import font_manager
 from PIL import Image
+from typer.core import TyperCommand, TyperGroup
 from typer.testing import CliRunner
 
 from mam.cli import app
@@ -61,10 +62,10 @@ def in_text(page: Path) -> list[list[str]]:
     return [shlex.split(words) for words in INLINE.findall(page.read_text())]
 
 
-def commands(words: list[str]) -> Iterator[typer.core.TyperCommand]:
+def commands(words: list[str]) -> Iterator[TyperCommand]:
     """The command that words name; several where a word lists them, as `easy|hard` does."""
     here = typer.main.get_command(app)
-    while isinstance(here, typer.core.TyperGroup) and words and not words[0].startswith("-"):
+    while isinstance(here, TyperGroup) and words and not words[0].startswith("-"):
         first, *words = words
         if "|" in first:
             for one in first.split("|"):
@@ -74,7 +75,7 @@ def commands(words: list[str]) -> Iterator[typer.core.TyperCommand]:
     yield here
 
 
-def commands_of(group: typer.core.TyperGroup, name: str) -> list:
+def commands_of(group: TyperGroup, name: str) -> list:
     assert name in group.commands, f"there is no command {name}"
     return [group.commands[name]]
 
@@ -94,6 +95,14 @@ def test_words_of_commands_are_known(page: Path) -> None:
             for command in commands(words):
                 names = {"--help"}.union(*(one.opts + one.secondary_opts for one in command.params))
                 assert set(options) <= names, (page.name, words)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    folders = [ROOT / name for name in ("mam", "tests", "bench", "examples")]
+    known = [str(path) for folder in folders for path in folder.rglob("*.py")]
+    named = set(re.findall(r"`([\w/]+\.py)`", page.read_text())) - {"mam/factors/yours.py"}
+    assert not [name for name in named if not any(path.endswith(f"/{name}") for path in known)]
 
 
 def test_blocks_have_commands() -> None:
@@ -116,6 +125,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         write_dataset(recipe("cabc", "easy", 2), 2, Path(f"{name}.parquet"))
     Path("model.uai").write_text("MARKOV\n2\n2 2\n1\n2 0 1\n4\n 1 2 3 4\n")
     Path("model.uai.evid").write_text("1 0 1\n")
+    Path("model.uai.query").write_text("1 0\n")
+    for name in ("scans", "more", "grouped"):
+        Path(name).mkdir()
+    for name in ("scans/one.png", "scans/one.webp", "more/two.png"):
+        Image.fromarray(drawn).save(name)
     shutil.copy(bundled_file("pathfinder-parts.safetensors"), "parts.safetensors")
     shutil.copy(font_manager.findfont("DejaVu Sans"), "MyFont.ttf")
     mugs()
@@ -142,6 +156,10 @@ def smaller(words: list[str]) -> list[str]:
     if words[0] == "make":
         few["--count"] = "10" if words[1] == "objects" else "3"
         words = words if "--count" in words else [*words, "--count", "3"]
+    if words[:2] == ["learn", "parts"]:  # each takes half a minute
+        few["--count"] = "2"
+    if words[:2] == ["learn", "contours"] and "paper" in words:  # which learns sixteen of them
+        words = [*words, "--parts", "parts.safetensors"]
     if words[:2] == ["learn", "curves"]:
         words = [*words, "--count", "6"]
     if words[:2] == ["learn", "rival"]:

@@ -18,7 +18,7 @@ from mam.commands.over_shards import (
 from mam.commands.pictures import (
     PageOption,
     PicturesArgument,
-    beside,
+    beside_each,
     called,
     each_picture,
     find_pictures,
@@ -121,8 +121,8 @@ def group(
     found = find_pictures(pictures, _MADE)
     if svg is not None and len(found) > 1:
         raise ValueError(f"--svg {svg}: is for one picture; of several each has one beside its PNG")
-    several = len(found) > 1
-    outputs = {one: _outputs(beside(one, _MADE, out, several), svg) for one in found}
+    overlays = beside_each(found, _MADE, out)
+    outputs = {one: _outputs(png, svg) for one, png in overlays.items()}
     models = ("contours", "curves") if model == "auto" else (model,)
     check_outputs(
         {end: [some.get(end) for some in outputs.values()] for end in _HELD},

@@ -1,6 +1,7 @@
 """The pictures that a command is given, what it writes for each of them, and how it goes on."""
 
 import glob
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -51,11 +52,11 @@ def _expanded(name: str, made: str) -> list[Path]:
     path = Path(name)
     if path.is_dir():
         inside = [one for one in sorted(path.iterdir()) if one.suffix.lower() in SUFFIXES]
-        stems = {one.stem for one in inside}
+        known = {name for one in inside for name in (one.stem, one.name)}
         return [
             one
             for one in inside
-            if not (one.stem.endswith(made) and one.stem.removesuffix(made) in stems)
+            if not (one.stem.endswith(made) and one.stem.removesuffix(made) in known)
         ]
     if not path.exists() and glob.has_magic(name):
         return [Path(one) for one in sorted(glob.glob(name, recursive=True))]
@@ -67,20 +68,35 @@ def called(picture: Path) -> str:
     return "standard input" if str(picture) == STANDARD_INPUT else str(picture)
 
 
-def beside(picture: Path, made: str, out: Path | None, several: bool) -> Path:
-    """Where the outcome of a picture goes: ``out``, of several a folder; or beside it.
+def beside_each(pictures: Sequence[Path], made: str, out: Path | None = None) -> dict[Path, Path]:
+    """Where the outcome of each picture goes: ``out``, of several a folder; or beside it.
 
-    >>> beside(Path("a/b.jpg"), "-curves", None, False)
-    PosixPath('a/b-curves.png')
+    Pictures that differ in their ending alone keep it in the name of the outcome.
+
+    >>> beside_each([Path("a/b.jpg")], "-curves")
+    {PosixPath('a/b.jpg'): PosixPath('a/b-curves.png')}
     """
-    stem = "standard-input" if str(picture) == STANDARD_INPUT else picture.stem
-    if out is None:
-        return picture.with_name(f"{stem}{made}.png")
-    if not several:
-        return out
-    if not out.is_dir():
+    several = len(pictures) > 1
+    if several and out is not None and not out.is_dir():
         raise NotADirectoryError(f"{out}: for several pictures give a folder that is there")
-    return out / f"{stem}{made}.png"
+    if not several and out is not None:
+        return dict.fromkeys(pictures, out)
+    short = {one: _outcome(one, one.stem, made, out) for one in pictures}
+    often = Counter(short.values())
+    places = {
+        one: path if often[path] == 1 else _outcome(one, one.name, made, out)
+        for one, path in short.items()
+    }
+    first: dict[Path, Path] = {}
+    for one, path in places.items():
+        if first.setdefault(path, one) != one:
+            raise ValueError(f"{first[path]} and {one}: both would become {path}; rename one")
+    return places
+
+
+def _outcome(picture: Path, name: str, made: str, out: Path | None) -> Path:
+    name = "standard-input" if str(picture) == STANDARD_INPUT else name
+    return (picture.parent if out is None else out) / f"{name}{made}.png"
 
 
 def each_picture(

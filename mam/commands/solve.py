@@ -216,7 +216,7 @@ def solve_uai(
 
 def unused_evidence(path: Path, evidence: Path | None) -> Path | None:
     """Return the evidence file beside a model that was solved without one."""
-    beside = path.with_name(path.name + ".evid")
+    beside = path.parent / f"{path.name}.evid"
     return beside if evidence is None and beside.exists() else None
 
 

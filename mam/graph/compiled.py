@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from mam.core.growing import GrowingSizes
+from mam.core.words import counted
 from mam.factors import Padding
 from mam.factors.base import check_potentials
 from mam.graph.evidence import Evidence, evidence_of_each, group_scores
@@ -38,6 +39,11 @@ class CompiledGraph:
     position: np.ndarray  # place of each variable in its class
     starts: np.ndarray  # first variable of each graph in the union
     room: Mapping[str, int]
+
+    def __repr__(self) -> str:
+        variables = sum(len(graph.states) for graph in self.graphs)
+        size = f"{counted(variables, 'variable')}, {counted(self.edges, 'edge')}"
+        return f"<CompiledGraph: {counted(len(self.graphs), 'graph')}, {size}>"
 
     @property
     def edges(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mam.core.words import counted
 from mam.factors import Factors, Table
 from mam.factors.ragged import as_ids
 from mam.graph import FactorGraph, GraphBuilder
@@ -27,6 +28,14 @@ class MarkovAttentionModel:
 
     def __post_init__(self) -> None:
         check_rules(self.graph, self.attention)
+
+    def __repr__(self) -> str:
+        joins = counted(len(self.attention.variables), "attention variable")
+        return f"<MarkovAttentionModel: {joins}, {self.graph!r}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the table of the graph."""
+        return self.graph._repr_html_()
 
     def independent(
         self,

@@ -11,6 +11,8 @@ from jaxtyping import Float, UInt8
 
 from mam.core.model_files import find_model, model_kind
 from mam.core.resize import scaled
+from mam.core.svg import as_svg
+from mam.core.words import counted
 from mam.data.images import PictureSource, read_picture
 from mam.data.pixels import grey, shown
 from mam.vision.curves.answer import Grouped, Point, Same
@@ -62,6 +64,16 @@ class Drawing:
     def own(self, points: Float[np.ndarray, "points 2"]) -> Float[np.ndarray, "points 2"]:
         """Points of the grouping in pixels of the picture."""
         return (points + 0.5) / self.scale - 0.5
+
+    def __repr__(self) -> str:
+        sure = "proved optimal" if self.proof else "not proved optimal"
+        curves = f"{counted(len(self.lines), 'curve')} of {counted(self.strokes, self.piece)}"
+        return f"<Drawing: {curves}, model {self.model}, score {self.score:.4g}, {sure}>"
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows: every curve in its own colour."""
+        rows, cols = self.picture.shape
+        return as_svg((rows, cols), self.lines, repr(self))
 
 
 def group_drawing(

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import mam
 from mam.cli import app
+from mam.tasks.drawing import group_drawing
 
 MODEL = "MARKOV\n3\n2 1 3\n2\n1 0\n2 0 2\n2\n 1 3\n6\n 2 1 1 4 1 2\n"
 TABLE = np.array([1, 3])[:, None] * np.array([[2, 1, 1], [4, 1, 2]])
@@ -84,6 +85,27 @@ def test_a_grouping_is_a_line_and_a_picture(model: str) -> None:
     [found] = kind.load(model).predict([mask])
     assert repr(found).startswith(f"<{type(found).__name__}: {len(found)} curves of ")
     assert found._repr_svg_().count("<polyline") == len(found)
+    drawing = group_drawing(mask, model=model)
+    assert repr(drawing).startswith(f"<Drawing: {len(drawing.lines)} curves of ")
+    assert drawing._repr_svg_().count("<polyline") == len(drawing.lines)
+
+
+def test_parts_and_where_they_are_placed_are_lines() -> None:
+    mask = np.zeros((48, 64), bool)
+    mask[20:22, 6:12] = True
+    [placed] = mam.Sparsifier("pathfinder-parts").transform([mask])
+    assert repr(placed).startswith("<Placements: 1 part, score ")
+    grouper = mam.ContourGrouper.load("contours")
+    assert repr(grouper.parts) == "<Parts: 16 types of 7 x 7 px>" and len(repr(grouper)) < 600
+
+
+def test_models_and_compiled_graphs_are_lines() -> None:
+    kind = mam.PartKind(mam.PatternSet.of([[0, 0], [1, 1]]), [0, 0])
+    model = mam.part_attention_model([[0, 1], [1, 2]], [[1, 0], [1, 0]], kind)
+    assert repr(model).startswith("<MarkovAttentionModel: 2 attention variables, <FactorGraph: ")
+    assert "<td>attention</td>" in model._repr_html_()
+    line = f"<CompiledGraph: 2 graphs, 10 variables, {2 * model.graph.edges} edges>"
+    assert repr(mam.compile_graphs([model.graph] * 2)) == line
 
 
 def test_what_is_found_and_banks_are_lines() -> None:

@@ -110,6 +110,30 @@ def test_folders_patterns_and_standard_input(folder: Path) -> None:
     assert said.startswith("standard input: 1 curve of 1 strand, model curves")
 
 
+def test_pictures_that_differ_in_their_ending_alone(folder: Path) -> None:
+    for ending in ("bmp", "webp"):
+        Image.open("in/a.png").save(f"in/a.{ending}", lossless=True)
+    for _ in range(2):  # what the first made is no picture for the second
+        lines = run("group", "in", "--json").splitlines()
+        made = [Path(json.loads(line)["overlay"]).name for line in lines]
+        short = ["b-curves.png", "c-curves.png"]
+        assert made == ["a.bmp-curves.png", "a.png-curves.png", "a.webp-curves.png", *short]
+    Path("other").mkdir()
+    Path("out").mkdir()
+    Image.open("in/a.png").save("other/a.png")
+    ran = CliRunner().invoke(app, ["group", "in/a.png", "other/a.png", "--out", "out"])
+    assert str(ran.exception).startswith("in/a.png and other/a.png: both would become out/a.png-")
+
+
+@pytest.mark.parametrize("name", ["missing.uai", "."])
+def test_a_file_that_cannot_be_read_is_named(folder: Path, name: str) -> None:
+    command = [sys.executable, "-m", "mam", "solve", name]
+    known = {**os.environ, "PYTHONPATH": ":".join(sys.path)}
+    ran = subprocess.run(command, capture_output=True, text=True, env=known)
+    assert ran.returncode == 2 and ran.stderr.startswith(f"mam: {name}: ")
+    assert "Errno" not in ran.stderr and ran.stderr.count("\n") == 1
+
+
 def test_of_several_pictures_one_that_fails_does_not_stop_the_others(folder: Path) -> None:
     Path("in/bad.png").write_bytes(b"junk")
     Path("out").mkdir()

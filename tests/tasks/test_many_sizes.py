@@ -1,19 +1,24 @@
 """One process groups pictures of all sizes: few programs, and no more memory with each picture."""
 
 import sys
+import time
 from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
+from PIL import Image
 from skimage.draw import line
+from typer.testing import CliRunner
 
+from mam.cli import app
 from mam.tasks.drawing import group_drawing
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 from tests.infer.test_compilations import compilations
 from tests.vision.pictures import contour
 
 MOST_PROGRAMS = 30
+MOST_SECONDS = 1.5  # of the CPU, with the checks of types that tests make; 0.15 without
 
 
 def picture(number: int) -> np.ndarray:
@@ -56,6 +61,29 @@ def test_pictures_of_many_sizes_share_their_programs() -> None:
         for number in range(1, 25):
             group(number)
     assert len(names) <= 12, names  # arrays grow a few times
+
+
+@pytest.mark.parametrize(("first", "model"), [(0, "contours"), (1, "curves")])
+def test_the_command_is_quick_in_a_warm_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, model: str
+) -> None:
+    """After a first picture three of other sizes: nothing is compiled, little is computed."""
+    monkeypatch.chdir(tmp_path)
+    numbers = [first + 62, first + 24, first + 46, first + 8]
+    for number in numbers:
+        Image.fromarray(picture(number)).save(f"{number}.png")
+
+    def grouped(number: int) -> float:
+        start = time.process_time()
+        ran = CliRunner().invoke(app, ["group", f"{number}.png", "--model", model])
+        assert ran.exit_code == 0, (ran.output, ran.exception)
+        return time.process_time() - start
+
+    grouped(numbers[0])  # the largest
+    with compilations() as names:
+        spent = [grouped(number) for number in numbers[1:]]
+    assert not names
+    assert max(spent) < MOST_SECONDS
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ from mam.commands.over_shards import (
 from mam.commands.pictures import (
     PageOption,
     PicturesArgument,
-    beside,
+    beside_each,
     called,
     each_picture,
     find_pictures,
@@ -149,14 +149,13 @@ def _outputs(
     from mam.core.model_files import find_model
     from mam.data.outputs import CSV, JSON, PNG, check_outputs
 
-    several = len(found) > 1
-    if several and (masks or depth):
+    if len(found) > 1 and (masks or depth):
         raise ValueError("--masks and --depth are for one picture")
     tables = {kind: [path for path in out if path.suffix.lower() == kind] for kind in (JSON, CSV)}
     drawings = [path for path in out if path.suffix.lower() not in tables]
     if max(len(drawings), *map(len, tables.values())) > 1:
         raise ValueError("--out: give one drawing, one .json and one .csv at most")
-    drawn = {one: beside(one, _MADE, path, several) for path in drawings for one in found}
+    drawn = beside_each(found, _MADE, drawings[0]) if drawings else {}
     check_outputs(
         {(PNG, JSON, CSV): drawn.values(), PNG: [masks], **tables},
         [*found, depth, find_model(model)],

@@ -21,6 +21,7 @@ from jaxtyping import Shaped
 
 from mam.core.model_files import load_model, save_model
 from mam.core.schema import ArraySpec, ModelFile, Schema, Setting, floats
+from mam.core.words import counted
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,10 @@ class Parts:
         empty = np.flatnonzero(~masks.any((1, 2)))
         if empty.size:
             raise ValueError(f"part {empty[0]} has no pixels; leave it out")
+
+    def __repr__(self) -> str:
+        types, side, _ = self.masks.shape
+        return f"<Parts: {counted(types, 'type')} of {side} x {side} px>"
 
     def __len__(self) -> int:
         return len(self.masks)

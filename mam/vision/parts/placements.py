@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from mam.core.words import counted
 from mam.vision.parts.cover import Cover
 from mam.vision.parts.explain import Explanation
 from mam.vision.parts.masks import Noise, Parts
@@ -25,6 +26,10 @@ class Placements:
 
     def __len__(self) -> int:
         return len(self.type)
+
+    def __repr__(self) -> str:
+        sure = "proved optimal" if self.proof else "not proved optimal"
+        return f"<Placements: {counted(len(self), 'part')}, score {self.score:.4g}, {sure}>"
 
     @property
     def gap(self) -> float | None:

@@ -137,7 +137,7 @@ function drawOtherwise() {
   const { same, margin } = answer.markers;
   box.className = `answer ${same ? "same" : "other"}`;
   const sure = margin === null ? "nothing could change that" : `margin ${margin.toFixed(2)}`;
-  const other = answer.alternative ? ` The best other answer, dashed, costs ${answer.alternative.cost.toFixed(2)}.` : " There is no other answer.";
+  const other = answer.alternative ? ` The best other answer found, dashed, costs ${answer.alternative.cost.toFixed(2)}.` : " There is no other answer.";
   box.textContent = `${same ? "The same curve" : "Different curves"}: ${sure}.${other}`;
   for (const line of answer.alternative?.lines || []) {
     layer.append(svg("polyline", { class: "line casing", points: points(line) }), svg("polyline", { class: "line", points: points(line) }));

@@ -45,7 +45,7 @@ def test_objects_of_other_sizes_are_found(
     wide.model_ = detector.model_
     [found] = wide.find(image)
     assert found.there and iou(found.mask, mask) > 0.7
-    assert 0.7 < found.scale / size < 1.4
+    assert 0.85 < found.scale / size < 1.2
 
 
 def test_box_and_outline_are_those_of_the_mask(

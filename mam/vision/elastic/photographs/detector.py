@@ -31,7 +31,7 @@ from mam.vision.elastic.photographs.object_search import (
     search,
 )
 from mam.vision.elastic.photographs.object_threshold import learn_thresholds
-from mam.vision.elastic.photographs.outline import filled, hull, iou, moved_along
+from mam.vision.elastic.photographs.outline import filled, growth, hull, iou, moved_along
 from mam.vision.elastic.search import certify
 from mam.vision.images.photo_edges import check_picture
 
@@ -216,7 +216,8 @@ class ObjectDetector(Estimator):
         assert bank.type is not None
         count = int(bank.vertex_count[graph])
         places = graphs.place[one][graphs.there[one]]
-        moved = moved_along(model.outline[graph], bank.vertices[graph, :count], places)
+        rest = bank.vertices[graph, :count]
+        moved = moved_along(model.outline[graph], rest, places)
         vertices = np.rint(frame.own(places)).astype(np.int64)
         hulled = hull(vertices, frame.shape)
         score, threshold = float(candidates.score[one]), float(model.threshold[number])
@@ -234,7 +235,7 @@ class ObjectDetector(Estimator):
             graph,
             bool(((vertices < 0) | (vertices >= frame.shape)).any()),
             certify(graphs.take(np.array([one])), frame.images)[0],
-            frame.size,
+            frame.size * growth(rest, places),
         )
 
     @property

@@ -24,6 +24,19 @@ def moved_along(
     return (outline - centre) @ turn.T + middle
 
 
+def growth(
+    rest: Shaped[np.ndarray, "vertices 2"], placed: Shaped[np.ndarray, "vertices 2"]
+) -> float:
+    """How many times as far from their middle placed vertices lie as at rest; 1 for a single one.
+
+    >>> square = np.array([[0, 0], [0, 2], [2, 0], [2, 2]])
+    >>> growth(square, 3 * square + 5)
+    3.0
+    """
+    spread = np.ptp(rest, axis=0).any()
+    return float(np.sqrt(placed.var(0).sum() / rest.var(0).sum())) if spread else 1.0
+
+
 def filled(
     polygon: Float[np.ndarray, "points 2"], shape: tuple[int, int]
 ) -> Bool[np.ndarray, "rows cols"]:
