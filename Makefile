@@ -5,18 +5,27 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 READY_BENCH := $(VENV)/.ready-bench
+READY_DOCS := $(VENV)/.ready-docs
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: quickstart test test-all test-wheel bench models lint clean
+.PHONY: quickstart show test test-all test-web test-wheel bench models docs lint clean
 
 quickstart: $(READY)
 	$(BIN)/mam quickstart
 
+show: $(READY_DEV)
+	$(BIN)/mam show --browser
+
 test: $(READY_DEV)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" mam tests
 
-test-all: $(READY_BENCH) lint
+test-all: $(READY_BENCH) lint docs
 	$(BIN)/python -m pytest -n 2 --dist worksteal mam tests
+
+# The page in a real browser; where there is no Chromium, playwright brings one (see test_browser.py).
+test-web: $(READY_DEV)
+	command -v chromium || command -v google-chrome || $(BIN)/playwright install --with-deps chromium
+	$(BIN)/python -m pytest tests/web
 
 # The first afternoon of a user, with the wheel, in an environment and a folder of its own.
 WHEEL := build/wheel
@@ -57,6 +66,10 @@ models: $(READY)
 	$(BIN)/mam make cabc --level hard --count 1200 --seed 8 --out build/letters-hard.parquet
 	$(BIN)/mam learn objects build/letters-hard.parquet --out mam/bundled/letters.safetensors
 
+# The pages of docs/ and a reference from the docstrings; a broken link is an error.
+docs: $(READY_DOCS)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist
 
@@ -71,6 +84,10 @@ $(READY): pyproject.toml $(VENV)/bin/python
 $(READY_DEV): pyproject.toml $(VENV)/bin/python
 	$(PIP) -e ".[dev]"
 	touch $@ $(READY)
+
+$(READY_DOCS): $(READY_DEV)
+	$(PIP) -e ".[docs]"
+	touch $@
 
 # PGMax is an outside oracle and a rival in the benchmarks, never a dependency: its own list of
 # dependencies holds much that it does not need here.

@@ -16,6 +16,7 @@ from mam.commands import (
     make,
     quickstart,
     reproduce,
+    show,
     solve,
 )
 from mam.commands.cache import keep_compilations
@@ -41,6 +42,7 @@ for _verb in (
     reproduce,
     quickstart,
     solve,
+    show,
     doctor,
 ):
     _verb.register(app)

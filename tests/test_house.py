@@ -17,7 +17,7 @@ import mam
 ROOT = Path(mam.__file__).parent
 # Lowest first; a layer may import itself and what stands before it.
 LAYERS = ["core", "factors", "graph", "infer", "models", "vision", "rivals", "tasks", "show"]
-LAYERS += ["reproduce", "commands", "cli"]
+LAYERS += ["scale", "reproduce", "web", "commands", "cli"]
 # data imports none of the model code, only core; any layer above the models may read data.
 # The rooms of a layer, lowest first; those of one line do not know each other, and files beside
 # the rooms stand below them. A room inside a room may use what its house offers.
@@ -28,9 +28,12 @@ ROOMS = {
 INNER = {"data": set(), "vision": {"strokes", "strands", "letters", "photographs"}}
 # Distributions that are imported under another name, and those that are run, not imported.
 MODULES = {"pillow": "PIL", "scikit-image": "skimage", "scikit-learn": "sklearn"}
-MODULES |= {"Hershey-Fonts": "HersheyFonts", "lazy-loader": "lazy_loader"}
-TOOLS = {"pytest-xdist", "ruff", "pyright", "beartype"}
-DATA_READERS = {"vision", "rivals", "tasks", "show", "reproduce", "commands", "cli", "data"}
+MODULES |= {"Hershey-Fonts": "HersheyFonts", "lazy-loader": "lazy_loader", "pyyaml": "yaml"}
+MODULES |= {"dask-jobqueue": "dask_jobqueue"}
+TOOLS = {"pytest-xdist", "ruff", "pyright", "beartype", "mkdocs-material", "mkdocstrings"}
+TOOLS |= {"ipykernel"}
+DATA_READERS = {"vision", "rivals", "tasks", "show", "scale", "reproduce", "web", "commands"}
+DATA_READERS |= {"cli", "data"}
 
 # Methods that a higher layer does; they import it when they are called.
 HANDED_UP = {("models/mam.py", "mam.show.factor_graph")}

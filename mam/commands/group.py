@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mam.commands.jobs import GroupJob
 from mam.commands.options import BoundOption, JsonLinesOption, QuietOption
+from mam.commands.over_shards import (
+    ITEM_SECONDS,
+    ClusterOption,
+    ItemSecondsOption,
+    run_over,
+    tell,
+)
 from mam.commands.pictures import (
     PageOption,
     PicturesArgument,
@@ -14,6 +22,7 @@ from mam.commands.pictures import (
     called,
     each_picture,
     find_pictures,
+    find_sources,
 )
 from mam.core.words import counted
 
@@ -21,6 +30,15 @@ if TYPE_CHECKING:
     from mam.tasks.drawing import Drawing
 
 _MADE = "-curves"
+_PNG, _SVG = ".png", ".svg"
+# What a file of each ending holds.
+_HELD = {
+    _PNG: "overlay",
+    _SVG: "polylines",
+    ".csv": "points",
+    ".geojson": "polylines",
+    ".json": "the answer",
+}
 
 
 class Polarity(StrEnum):
@@ -50,13 +68,27 @@ def group(
     polarity: Annotated[
         Polarity, typer.Option(help="What is drawn, light or dark; auto: the rarer.")
     ] = Polarity.auto,
+    bridging: Annotated[
+        float, typer.Option(help="Gaps so many times wider than usual are bridged; 0: none.")
+    ] = 1.0,
+    forbid: Annotated[
+        list[str], typer.Option(help="Two ends 'R,C R,C' that must not be joined; again for more.")
+    ] = [],  # noqa: B006
+    demand: Annotated[
+        list[str], typer.Option(help="Two ends 'R,C R,C' that must be joined; again for more.")
+    ] = [],  # noqa: B006
     page: PageOption = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="The overlay PNG, of several a folder; default: PICTURE-curves.png."),
+        typer.Option(
+            help="The overlay PNG, of several a folder; default: PICTURE-curves.png. With the "
+            "ending .svg, .csv, .geojson or .json that file alone."
+        ),
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="The SVG; default: beside the overlay.")] = None,
     bound: BoundOption = False,
+    cluster: ClusterOption = None,
+    item_seconds: ItemSecondsOption = ITEM_SECONDS,
     as_json: JsonLinesOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -67,22 +99,40 @@ def group(
       mam group drawing.png
       mam group scan.tif --page 2 --json
       mam group scans/ --out curves/
+      mam group scan.png --bridging 2 --forbid "40,52 47,60" --out curves.geojson
       cat drawing.png | mam group - --out curves.png
+      mam group scans/ --cluster local:8 --out answers/
     """
     from mam.core.model_files import find_model
-    from mam.data.outputs import PNG, SVG, check_outputs
+    from mam.core.whole import write_whole
+    from mam.data.outputs import check_outputs
+    from mam.show.drawing_files import FILES
     from mam.tasks.drawing import group_drawing
 
+    if cluster is not None:
+        if markers or forbid or demand or svg:
+            raise ValueError(
+                "--cluster: --markers, --forbid, --demand and --svg are for one picture"
+            )
+        job = GroupJob(model, threshold, polarity.value, bridging, bound, page)
+        sources = find_sources(pictures, _MADE)
+        tell(run_over(job, sources, out, cluster, item_seconds, quiet), as_json)
+        return
     found = find_pictures(pictures, _MADE)
     if svg is not None and len(found) > 1:
         raise ValueError(f"--svg {svg}: is for one picture; of several each has one beside its PNG")
     overlays = beside_each(found, _MADE, out)
-    vectors = {one: svg or png.with_suffix(SVG) for one, png in overlays.items()}
+    outputs = {one: _outputs(png, svg) for one, png in overlays.items()}
     models = ("contours", "curves") if model == "auto" else (model,)
     check_outputs(
-        {PNG: overlays.values(), SVG: vectors.values()}, [*found, *map(find_model, models)]
+        {end: [some.get(end) for some in outputs.values()] for end in _HELD},
+        [*found, *map(find_model, models)],
     )
     points = None if markers is None else parse_points(markers)
+    known = {
+        "forbid": [parse_points(link, "--forbid") for link in forbid],
+        "demand": [parse_points(link, "--demand") for link in demand],
+    }
 
     def work(picture: Path) -> str:
         drawing = group_drawing(
@@ -91,19 +141,31 @@ def group(
             markers=points,
             threshold=threshold,
             polarity=polarity.value,
+            bridging=bridging,
+            **known,
             bound=bound,
             name=called(picture),
             page=page,
         )
-        png, vector = overlays[picture], vectors[picture]
-        write_pictures(drawing, png, vector)
+        for ending, path in outputs[picture].items():
+            write_whole(path, FILES[ending](drawing, called(picture)))
         report = as_json_text if as_json else as_text
-        return report(drawing, png, vector, called(picture))
+        return report(drawing, outputs[picture], called(picture))
 
     each_picture(found, work, "grouping", quiet)
 
 
-def parse_points(text: str) -> list[list[float]]:
+def _outputs(out: Path, svg: Path | None) -> dict[str, Path]:
+    """What is written, by ending: the overlay and the SVG beside it, or what the name says."""
+    ending = out.suffix.lower()
+    if ending == _SVG and svg is not None:
+        raise ValueError(f"--out {out}, --svg {svg}: two outputs of one command hold SVG; give one")
+    if ending in _HELD and ending != _PNG:
+        return {ending: out} | ({} if svg is None else {_SVG: svg})
+    return {_PNG: out, _SVG: svg or out.with_suffix(_SVG)}
+
+
+def parse_points(text: str, option: str = "--markers") -> list[list[float]]:
     """`R,C R,C` as two points.
 
     >>> parse_points("10,20 30,40")
@@ -114,29 +176,11 @@ def parse_points(text: str) -> list[list[float]]:
     except ValueError:
         points = []
     if len(points) != 2 or any(len(point) != 2 for point in points):
-        raise ValueError(f"--markers {text!r}: give two points as 'ROW,COLUMN ROW,COLUMN'")
+        raise ValueError(f"{option} {text!r}: give two points as 'ROW,COLUMN ROW,COLUMN'")
     return points
 
 
-def write_pictures(found: "Drawing", png: Path, svg: Path | None) -> None:
-    """Write the overlay and the SVG, each whole or not at all."""
-    from mam.core.svg import as_svg
-    from mam.core.whole import write_whole
-    from mam.data.images import encode_png
-    from mam.show.curves import Tag, overlay
-
-    tag = None
-    if found.same is not None:
-        verdict = "same curve" if found.same.same else "different curves"
-        tag = Tag(f"{verdict}, margin {found.same.margin:.2f}", found.markers)
-    write_whole(png, encode_png(overlay(found.picture, found.lines, tag)))
-    if svg is not None:
-        rows, cols = map(int, found.picture.shape)
-        text = as_svg((rows, cols), found.lines, counted(len(found.lines), "curve"))
-        write_whole(svg, text.encode())
-
-
-def as_text(found: "Drawing", png: Path, svg: Path | None, name: str) -> str:
+def as_text(found: "Drawing", files: dict[str, Path], name: str) -> str:
     """Return a few lines to read."""
     lines = [
         f"{name}: {counted(len(found.lines), 'curve')} of "
@@ -147,7 +191,7 @@ def as_text(found: "Drawing", png: Path, svg: Path | None, name: str) -> str:
     if found.same is not None:
         verdict = "the same curve" if found.same.same else "different curves"
         lines.append(f"The markers are on {verdict}, margin {found.same.margin:.2f}")
-    lines.append(f"{png}: overlay" + ("" if svg is None else f"; {svg}: polylines"))
+    lines.append("; ".join(f"{path}: {_HELD[ending]}" for ending, path in files.items()))
     return "\n".join(lines)
 
 
@@ -159,40 +203,12 @@ def _certificate(found: "Drawing") -> str:
     )
 
 
-def as_json_text(found: "Drawing", png: Path, svg: Path | None, name: str) -> str:
+def as_json_text(found: "Drawing", files: dict[str, Path], name: str) -> str:
     """Return one JSON object."""
     import json
 
-    import numpy as np
+    from mam.show.drawing_files import about_drawing
 
-    from mam.tasks.drawing import line_length
-
-    curves = [
-        {
-            "number": number,
-            "closed": bool(len(line) > 2 and (line[0] == line[-1]).all()),
-            "length": round(line_length(line), 1),
-            "points": np.round(line, 2).tolist(),
-        }
-        for number, line in enumerate(found.lines, 1)
-    ]
-    answer = None
-    if found.same is not None:
-        margin = found.same.margin
-        # No way at all from one to the other has no margin that JSON could hold.
-        answer = {"same": found.same.same, "margin": margin if np.isfinite(margin) else None}
-    return json.dumps(
-        {
-            "picture": name,
-            "curves": curves,
-            "markers": answer,
-            "model": found.model,
-            "assumed": found.assumed,
-            "score": found.score,
-            "bound": found.bound,
-            "proof": found.proof,
-            "overlay": str(png),
-            "svg": None if svg is None else str(svg),
-        },
-        allow_nan=False,
-    )
+    written = {"overlay": files.get(_PNG), "svg": files.get(_SVG)}
+    paths = {kind: None if path is None else str(path) for kind, path in written.items()}
+    return json.dumps(about_drawing(found, name) | paths, allow_nan=False)

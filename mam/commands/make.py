@@ -8,10 +8,11 @@ import typer
 
 from mam.commands.ending import ends_on_request
 from mam.commands.options import QuietOption
+from mam.commands.over_shards import ClusterOption, spreading
 from mam.commands.progress import progress_bar
 
 if TYPE_CHECKING:
-    from mam.data import Recipe
+    from mam.data import Recipe, StoreConfig
 
 CountOption = Annotated[int, typer.Option(help="Number of rows.", min=1)]
 RowSeedOption = Annotated[int, typer.Option(help="Row k depends only on (seed, k).", min=0)]
@@ -31,19 +32,28 @@ def register(app: typer.Typer) -> None:
 
 
 def _write(
-    recipe: "Recipe", count: int, out: Path, workers: int, shard_rows: int, quiet: bool
+    recipe: "Recipe",
+    count: int,
+    out: Path,
+    config: "StoreConfig",
+    cluster: str | None,
+    quiet: bool,
 ) -> None:
     import time
+    from contextlib import ExitStack
 
-    from mam.data import StoreConfig, write_dataset
+    from mam.data import write_dataset
     from mam.data.outputs import check_folder
 
     check_folder(out)
     start = time.perf_counter()
     kept = "finished shards are kept, the same command goes on"
     title = f"making {recipe.kind}"
-    with ends_on_request(kept), progress_bar(title, count, quiet=quiet) as advance:
-        write_dataset(recipe, count, out, StoreConfig(workers, shard_rows), advance)
+    with ExitStack() as stack:
+        stack.enter_context(ends_on_request(kept))
+        advance = stack.enter_context(progress_bar(title, count, quiet=quiet))
+        over = None if cluster is None else stack.enter_context(spreading(cluster, quiet))
+        write_dataset(recipe, count, out, config, advance, over)
     spent = time.perf_counter() - start
     typer.echo(f"{out}: {count} rows, {spent:.1f} s, {count / spent:.1f} rows/s")
 
@@ -55,6 +65,7 @@ def pathfinder(
     seed: RowSeedOption = 0,
     workers: WorkersOption = 1,
     shard_rows: ShardRowsOption = 1000,
+    cluster: ClusterOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Dashed contours: are the two markers on the same one?
@@ -63,9 +74,16 @@ def pathfinder(
     Example:
       mam make pathfinder --level hard --count 100 --out hard.parquet
     """
-    from mam.data import recipe
+    from mam.data import StoreConfig, recipe
 
-    _write(recipe("pathfinder", level, seed), count, out, workers, shard_rows, quiet)
+    _write(
+        recipe("pathfinder", level, seed),
+        count,
+        out,
+        StoreConfig(workers, shard_rows),
+        cluster,
+        quiet,
+    )
 
 
 def cabc(
@@ -75,6 +93,7 @@ def cabc(
     seed: RowSeedOption = 0,
     workers: WorkersOption = 1,
     shard_rows: ShardRowsOption = 1000,
+    cluster: ClusterOption = None,
     font: Annotated[
         list[Path] | None,
         typer.Option(help="A TrueType or OpenType file instead of the Hershey faces; repeatable."),
@@ -87,7 +106,7 @@ def cabc(
     Example:
       mam make cabc --level easy --count 100 --out letters.parquet
     """
-    from mam.data import recipe
+    from mam.data import StoreConfig, recipe
     from mam.data.generate.letters import load_faces
 
     made = recipe("cabc", level, seed)
@@ -95,7 +114,7 @@ def cabc(
         fonts = tuple(str(path) for path in font)
         load_faces(fonts)  # a bad font is refused before any work starts
         made = dataclasses.replace(made, config=dataclasses.replace(made.config, fonts=fonts))
-    _write(made, count, out, workers, shard_rows, quiet)
+    _write(made, count, out, StoreConfig(workers, shard_rows), cluster, quiet)
 
 
 def _span(text: str | None, name: str) -> tuple[int, int] | None:
@@ -116,6 +135,7 @@ def curves(
     seed: RowSeedOption = 0,
     workers: WorkersOption = 1,
     shard_rows: ShardRowsOption = 1000,
+    cluster: ClusterOption = None,
     number: Annotated[str | None, typer.Option(help="Curves per image, e.g. 3 or 2-5.")] = None,
     width: Annotated[str | None, typer.Option(help="Width in px, e.g. 6 or 4-12.")] = None,
     size: Annotated[int | None, typer.Option(help="Side of the image in px.")] = None,
@@ -132,7 +152,7 @@ def curves(
     Example:
       mam make curves --number 3 --width 4-8 --count 100 --out curves.parquet
     """
-    from mam.data import recipe
+    from mam.data import StoreConfig, recipe
 
     made = recipe("curves", level, seed)
     wanted = {
@@ -146,7 +166,7 @@ def curves(
     }
     given = {name: value for name, value in wanted.items() if value is not None}
     made = dataclasses.replace(made, config=dataclasses.replace(made.config, **given))
-    _write(made, count, out, workers, shard_rows, quiet)
+    _write(made, count, out, StoreConfig(workers, shard_rows), cluster, quiet)
 
 
 def objects(
@@ -156,6 +176,7 @@ def objects(
     seed: RowSeedOption = 0,
     workers: WorkersOption = 1,
     shard_rows: ShardRowsOption = 1000,
+    cluster: ClusterOption = None,
     number: Annotated[int | None, typer.Option(help="Different objects.", min=1)] = None,
     quiet: QuietOption = False,
 ) -> None:
@@ -165,9 +186,9 @@ def objects(
     Example:
       mam make objects --level easy --count 20 --out objects.parquet
     """
-    from mam.data import recipe
+    from mam.data import StoreConfig, recipe
 
     made = recipe("objects", level, seed)
     if number is not None:
         made = dataclasses.replace(made, config=dataclasses.replace(made.config, objects=number))
-    _write(made, count, out, workers, shard_rows, quiet)
+    _write(made, count, out, StoreConfig(workers, shard_rows), cluster, quiet)

@@ -36,6 +36,16 @@ def find_pictures(given: Sequence[str], made: str) -> list[Path]:
     return list(found)
 
 
+def find_sources(given: Sequence[str], made: str) -> list[Path]:
+    """All pictures that are named, and data sets: parquet files, and folders of them."""
+    found: dict[Path, None] = {}
+    for name in given:
+        path = Path(name)
+        data = path.suffix == ".parquet" or (path.is_dir() and any(path.glob("*.parquet")))
+        found |= dict.fromkeys([path] if data else find_pictures([name], made))
+    return list(found)
+
+
 def _expanded(name: str, made: str) -> list[Path]:
     from mam.data.images import SUFFIXES
 

@@ -95,11 +95,12 @@ class Quickstart:
 
 def group_bundled(out: Path) -> Quickstart:
     """Group the bundled image and draw it."""
-    from mam.commands.group import write_pictures
     from mam.core.model_files import bundled_file
+    from mam.core.whole import write_whole
     from mam.data.images import read_picture
     from mam.data.outputs import PNG, check_outputs
     from mam.data.read.markers import find_discs
+    from mam.show.drawing_files import png_file
     from mam.tasks.drawing import Drawing
     from mam.tasks.pathfinder import group_marked
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper
@@ -122,5 +123,5 @@ def group_bundled(out: Path) -> Quickstart:
         markers.tolist(),
         found.same(markers[0], markers[1]),
     )
-    write_pictures(drawing, out, None)
+    write_whole(out, png_file(drawing, _IMAGE))
     return Quickstart(found, drawing, out)

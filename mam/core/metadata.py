@@ -9,10 +9,8 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from mam.core.digest import check_header
+from mam.core.limits import HEADER_BYTES, METADATA_CHARACTERS, METADATA_DEPTH
 
-MOST_HEADER = 16 << 20  # bytes; a header names every array, in some 100 bytes each
-MOST_METADATA = 1 << 20  # characters; those of bundled models have fewer than 1,000
-MOST_DEPTH = 32  # brackets inside brackets; the deepest that is written here has 4
 _LENGTH = 8  # bytes at the start that say how long the header is
 _KEYS = {"format": int, "kind": str, "version": str, "config": dict, "provenance": dict}
 
@@ -21,8 +19,8 @@ def read_metadata(path: Path) -> dict[str, Any]:
     """What a file says of itself: its format, kind, version, config and provenance."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(_LENGTH), "little")
-    if MOST_HEADER < size <= path.stat().st_size:
-        raise ValueError(f"{path}: its header has {size} bytes, and {MOST_HEADER} are the most")
+    if HEADER_BYTES < size <= path.stat().st_size:
+        raise ValueError(f"{path}: its header has {size} bytes, and {HEADER_BYTES} are the most")
     try:
         with safe_open(path, "numpy") as file:
             text = (file.metadata() or {}).get("mam")
@@ -45,10 +43,14 @@ def metadata_text(about: dict[str, Any]) -> str:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    if len(text) > MOST_METADATA:
-        raise ValueError(f"metadata of {len(text)} characters, and {MOST_METADATA} are the most")
-    if nesting(text) > MOST_DEPTH:
-        raise ValueError(f"metadata {nesting(text)} brackets deep, and {MOST_DEPTH} are the most")
+    if len(text) > METADATA_CHARACTERS:
+        raise ValueError(
+            f"metadata of {len(text)} characters, and {METADATA_CHARACTERS} are the most"
+        )
+    if nesting(text) > METADATA_DEPTH:
+        raise ValueError(
+            f"metadata {nesting(text)} brackets deep, and {METADATA_DEPTH} are the most"
+        )
     about = json.loads(text)
     # Half of a surrogate pair cannot be printed, and would end the command that shows it.
     json.dumps(about, ensure_ascii=False).encode()

@@ -12,13 +12,12 @@ import numpy as np
 from jaxtyping import Shaped, UInt8
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from mam.core.limits import PICTURE_PIXELS
 from mam.core.words import STANDARD_INPUT
 from mam.data.pixels import as_pixels
 
 PictureSource = str | Path | bytes | Image.Image | np.ndarray
 
-# 64 megapixels: four times a good camera's picture, and 200 MB as RGB.
-MAX_PIXELS = 1 << 26
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "PPM")
 SUFFIXES = frozenset(
     {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pgm", ".ppm", ".npy"}
@@ -44,7 +43,7 @@ def read_picture(
     source: PictureSource,
     name: str | None = None,
     page: int | None = None,
-    max_pixels: int = MAX_PIXELS,
+    max_pixels: int = PICTURE_PIXELS,
 ) -> Shaped[np.ndarray, "..."]:
     """The pixels of any picture: uint8 or uint16, (rows, cols) or (rows, cols, 3 or 4).
 

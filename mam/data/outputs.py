@@ -15,7 +15,7 @@ PNG, SVG, MODEL, JSON, CSV = ".png", ".svg", ".safetensors", ".json", ".csv"
 # Endings of files, which a folder does not have.
 _FILES = frozenset(
     {PNG, SVG, MODEL, JSON, CSV, ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif"}
-    | {".pdf", ".npy", ".html", ".uai", ".txt", ".zip", ".gz"}
+    | {".pdf", ".npy", ".html", ".geojson", ".uai", ".txt", ".zip", ".gz"}
 )
 
 

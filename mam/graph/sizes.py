@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from mam.core.limits import GRAPH_VARIABLES
 from mam.core.memory import check_memory
 
-# Wiring numbers variables in 32 bits.
-_MOST_VARIABLES = 2**31 - 1
 # Smaller groups fit anywhere, and asking how much memory is free takes longer than adding them.
 _WORTH_ASKING = 1_000_000
 
@@ -29,10 +28,10 @@ def checked_shape(name: str, shape: Any, states: int, before: int = 0) -> tuple[
     if any(n < 0 for n in axes):
         raise ValueError(f"variable {name!r} has a negative shape {axes}")
     size = math.prod(int(n) for n in axes)
-    if before + size > _MOST_VARIABLES:
+    if before + size > GRAPH_VARIABLES:
         raise ValueError(
             f"variable {name!r} would make {before + size:.4g} variables; a graph has at most "
-            f"{_MOST_VARIABLES:.4g}"
+            f"{GRAPH_VARIABLES:.4g}"
         )
     if size * int(states) > _WORTH_ASKING:
         # Its evidence alone is one number of 8 bytes a state.

@@ -24,7 +24,20 @@ Answers = Callable[[list[Any], int], list[Answered | str]]
 def measure_accuracy(
     rows: Iterable[Any], size: int, answers: Answers, advance: Advance = lambda count: None
 ) -> Report:
-    """Answer rows, ``size`` at a time, and compare with their labels.
+    """Answer rows, ``size`` at a time, and compare with their labels."""
+    seconds, coming = 0.0, iter(rows)
+    compared: list[tuple[int, Answered | str]] = []
+    while some := list(islice(coming, size)):
+        begin = time.perf_counter()
+        found = answers(some, len(compared))
+        seconds += time.perf_counter() - begin
+        compared += zip((row.label for row in some), found, strict=True)
+        advance(len(some))
+    return accuracy_report(compared, seconds)
+
+
+def accuracy_report(compared: Iterable[tuple[int, Answered | str]], seconds: float) -> Report:
+    """Report on the true label of each row and the answer to it, or why it has none.
 
     ``proved`` is the share of the answers that are proved to be the model's best, where the model
     says so. Rows without an answer are skipped and reported.
@@ -32,22 +45,16 @@ def measure_accuracy(
     errors: list[int] = []
     skipped: dict[int, str] = {}
     proofs: list[bool] = []
-    seconds, done, coming = 0.0, 0, iter(rows)
-    while some := list(islice(coming, size)):
-        begin = time.perf_counter()
-        found = answers(some, done)
-        seconds += time.perf_counter() - begin
-        for number, (row, answer) in enumerate(zip(some, found, strict=True), done):
-            if isinstance(answer, str):
-                skipped[number] = answer
-                continue
-            if answer.proved is not None:
-                proofs.append(answer.proved)
-            if answer.label != row.label:
-                errors.append(number)
-        done += len(some)
-        advance(len(some))
-    answered = done - len(skipped)
+    number = -1
+    for number, (label, answer) in enumerate(compared):
+        if isinstance(answer, str):
+            skipped[number] = answer
+            continue
+        if answer.proved is not None:
+            proofs.append(answer.proved)
+        if answer.label != label:
+            errors.append(number)
+    answered = number + 1 - len(skipped)
     figures = {"accuracy": 1 - len(errors) / answered if answered else 0.0}
     if proofs:
         figures["proved"] = sum(proofs) / len(proofs)

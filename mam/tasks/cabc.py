@@ -193,15 +193,20 @@ def evaluate(
     """
 
     def answers(rows: list[CabcRow], first: int) -> list[Answered | str]:
-        names = [f"row {first + place}" for place in range(len(rows))]
-        found = predict([row.image for row in rows], finder, names)
-        return [
-            str(one) if isinstance(one, ValueError) else Answered(one.label, one.proved)
-            for one in found
-        ]
+        return labels(rows, finder, [f"row {first + place}" for place in range(len(rows))])
 
     rows = islice(rows_of_kind(source, CabcRow, "row of cABC"), limit)
     return measure_accuracy(rows, _BATCH, answers, advance)
+
+
+def labels(
+    rows: Sequence[CabcRow], finder: ObjectFinder, names: Sequence[str]
+) -> list[Answered | str]:
+    """The label of every row, or why it has none."""
+    return [
+        str(one) if isinstance(one, ValueError) else Answered(one.label, one.proved)
+        for one in predict([row.image for row in rows], finder, names)
+    ]
 
 
 def _decide(

@@ -1,7 +1,9 @@
 """Crossing curves: which pixels belong to which, measured by Dice."""
 
 import time
+from collections.abc import Iterable, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Int, Shaped
@@ -70,28 +72,58 @@ def evaluate(
     """
     if column not in COLUMNS:
         raise ValueError(f"column is one of {', '.join(COLUMNS)}, not {column!r}")
+    seconds, scored = 0.0, []
+    rows = islice(rows_of_kind(source, CurvesRow, "image of curves"), limit)
+    while some := list(islice(rows, _BATCH)):
+        names = [f"{source}: row {number}" for number, _ in enumerate(some, len(scored))]
+        found, spent = scores_of(some, grouper, column, names)
+        scored += found
+        seconds += spent
+        advance(len(some))
+    return curves_report(scored, seconds)
+
+
+class Scored(NamedTuple):
+    """How well a row was answered."""
+
+    set: str
+    dice: list[float]  # of each curve; none has a label where it is empty
+    proved: bool
+
+
+def scores_of(
+    rows: Sequence[CurvesRow], grouper: CurveGrouper, column: str, names: Sequence[str]
+) -> tuple[list[Scored], float]:
+    """Score rows; also the seconds that the answers took."""
+    masks = [_mask(row, column, name) for row, name in zip(rows, names, strict=True)]
+    begin = time.perf_counter()
+    answers = grouper.predict(masks)
+    labels = [found.labels for found in answers]
+    spent = time.perf_counter() - begin
+    return [
+        Scored(
+            _set_of(row),
+            dice(*_compared(own, row)) if row.labels.any() else [],
+            found.proof is not None,
+        )
+        for row, found, own in zip(rows, answers, labels, strict=True)
+    ], spent
+
+
+def curves_report(scored: Iterable[Scored], seconds: float) -> Report:
+    """Report on the scores of all rows; see ``evaluate``."""
     figures: dict[str, list[list[float]]] = {}
     errors: list[int] = []
     skipped: dict[int, str] = {}
-    seconds, done, proved = 0.0, 0, 0
-    rows = islice(rows_of_kind(source, CurvesRow, "image of curves"), limit)
-    while some := list(islice(rows, _BATCH)):
-        masks = [_mask(row, column, source, number) for number, row in enumerate(some, done)]
-        begin = time.perf_counter()
-        answers = grouper.predict(masks)
-        labels = [found.labels for found in answers]
-        proved += sum(found.proof is not None for found in answers)
-        seconds += time.perf_counter() - begin
-        for number, (row, found) in enumerate(zip(some, labels, strict=True), done):
-            if not row.labels.any():
-                skipped[number] = "no curve has a label"
-                continue
-            scores = dice(*_compared(found, row))
-            figures.setdefault(_set_of(row), []).append(scores)
-            if np.mean(scores) < _ENOUGH:
-                errors.append(number)
-        done += len(some)
-        advance(len(some))
+    done = proved = 0
+    for done, one in enumerate(scored, 1):
+        proved += one.proved
+        if not one.dice:
+            skipped[done - 1] = "no curve has a label"
+            continue
+        figures.setdefault(one.set, []).append(one.dice)
+        if np.mean(one.dice) < _ENOUGH:
+            errors.append(done - 1)
     sets = sorted(figures.items())
     measured = {
         "dice": {name: float(np.mean(np.concatenate(rows_))) for name, rows_ in sets},
@@ -115,8 +147,8 @@ def _set_of(row: CurvesRow) -> str:
     return row.name.split("/")[0] if row.name and "/" in row.name else "all"
 
 
-def _mask(row: CurvesRow, column: str, source: str, number: int) -> Bool[np.ndarray, "rows cols"]:
+def _mask(row: CurvesRow, column: str, name: str) -> Bool[np.ndarray, "rows cols"]:
     found = row.mask if column == "mask" else row.gaps
     if found is None:
-        raise ValueError(f"{source}: row {number} has no column {column!r}; use 'mask'")
+        raise ValueError(f"{name} has no column {column!r}; use 'mask'")
     return found

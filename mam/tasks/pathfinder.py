@@ -178,12 +178,15 @@ def evaluate(
     advance: Advance = lambda count: None,
 ) -> Report:
     """Measure the accuracy on a data set; rows without an answer are skipped and reported."""
-
-    def answers(rows: list[MarkedRow], first: int) -> list[Answered | str]:
-        return [
-            one.reason if isinstance(one, Unanswered) else Answered(int(one.same), bool(one.proof))
-            for one in predict(rows, grouper, input)
-        ]
-
     rows = islice(rows_of_kind(source, MarkedRow, "pathfinder image"), limit)
-    return measure_accuracy(rows, _BATCH, answers, advance)
+    return measure_accuracy(rows, _BATCH, lambda some, first: labels(some, grouper, input), advance)
+
+
+def labels(
+    rows: Sequence[MarkedRow], grouper: ContourGrouper, input: str = "clean"
+) -> list[Answered | str]:
+    """The label of every row, or why it has none."""
+    return [
+        one.reason if isinstance(one, Unanswered) else Answered(int(one.same), bool(one.proof))
+        for one in predict(rows, grouper, input)
+    ]

@@ -113,3 +113,30 @@ def test_learn_and_evaluate(tmp_path: Path) -> None:
     assert "2 rows" in text
     with pytest.raises(ValueError, match="a model of contours, where one of parts"):
         run("learn", "contours", data, "--parts", model, "--out", tmp_path / "x.safetensors")
+
+
+def test_every_ending_and_links_that_are_known(tmp_path: Path) -> None:
+    picture = tmp_path / "cross.png"
+    cross(picture)
+    for ending in ("svg", "csv", "geojson", "json", "png"):
+        run("group", picture, "--out", tmp_path / f"a.{ending}")
+    about = json.loads((tmp_path / "a.json").read_text())
+    assert [curve["crossings"] for curve in about["curves"]] == [1, 1]
+    assert [curve["width"] for curve in about["curves"]] == pytest.approx([6, 6], abs=1)
+    features = json.loads((tmp_path / "a.geojson").read_text())["features"]
+    table = (tmp_path / "a.csv").read_text().splitlines()
+    assert len(table) == 1 + sum(len(one["geometry"]["coordinates"]) for one in features)
+    number, point, row, column = table[1].split(",")
+    assert (number, point) == ("1", "1")
+    assert features[0]["geometry"]["coordinates"][0] == [float(column), float(row)]
+    # The horizontal line is cut at the crossing, and joined to the vertical one.
+    west, east, north = "60,72", "60,88", "52,80"
+    cut = ["--json", "--forbid", f"{west} {east}"]
+    ends = ["--markers", "60,20 60,140"]
+    assert json.loads(run("group", picture, *ends, *cut))["markers"]["same"] is False
+    turned = ["--json", "--demand", f"{west} {north}", "--markers", "60,20 20,80"]
+    assert json.loads(run("group", picture, *turned))["markers"]["same"] is True
+    with pytest.raises(ValueError, match="demanded and forbidden at once"):
+        run("group", picture, *cut, "--demand", f"{east} {west}")
+    with pytest.raises(ValueError, match="--forbid '7': give two points"):
+        run("group", picture, "--forbid", "7")

@@ -48,7 +48,7 @@ TWICE = {
     "learn parts": ["learn", "parts", "IN.parquet", "--out", "OUT", "--picture", "OUT"],
     "learn parts, beside": ["learn", "parts", "IN.parquet", "--out", "OUT.png"],
     "group": ["group", "IN.png", "--out", "OUT", "--svg", "OUT"],
-    "group, beside": ["group", "IN.png", "--out", "OUT.svg"],
+    "group, SVG": ["group", "IN.png", "--out", "OUT.svg", "--svg", "OTHER.svg"],
     "find": ["find", "IN.png", "--out", "OUT", "--masks", "OUT"],
 }
 

@@ -35,7 +35,7 @@ def complaint(words: str, monkeypatch: pytest.MonkeyPatch, capsys) -> str:
         ("--svg /dev/full", "/dev/full: cannot be written (it is no regular file)"),
         ("--out line.png", "line.png: is an input (line.png) and would be overwritten"),
         ("--out s.png --svg s.png", "s.png: two outputs of one command"),
-        ("--out s.svg --svg t.svg", "s.svg: would hold PNG; let its name end in .png"),
+        ("--out s.svg --svg t.svg", "two outputs of one command hold SVG; give one"),
         ("--out s.jpg", "s.jpg: would hold PNG; let its name end in .png"),
         ("--svg s.png --out t.png", "s.png: would hold SVG; let its name end in .svg"),
     ],

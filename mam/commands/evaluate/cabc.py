@@ -15,6 +15,7 @@ from mam.commands.options import (
     PresetName,
     QuietOption,
 )
+from mam.commands.over_shards import AnswersOption, ClusterOption, evaluate_over
 from mam.commands.progress import progress_bar, row_count
 
 
@@ -31,6 +32,8 @@ def cabc(
     ] = False,
     bound: BoundOption = False,
     as_json: JsonOption = False,
+    cluster: ClusterOption = None,
+    out: AnswersOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Are two markers on the same letter? Measure on a cABC data set.
@@ -50,6 +53,12 @@ def cabc(
 
     bank = Bank.load(model)
     chosen = bank.config.get("preset", "best") if preset is None else preset.value
+    if cluster is not None:
+        if causes:
+            raise ValueError("--cluster: --causes is for one process")
+        known = {"preset": chosen, "bound": bound}
+        evaluate_over("cabc", data, model, known, cluster, out, limit, as_json, quiet)
+        return
     finder = ObjectFinder.of(bank, preset=chosen, bound=bound)
     with progress_bar("evaluating", row_count(data, limit), quiet=quiet) as advance:
         report = evaluate(data, finder, limit, advance)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from mam.commands.options import DataArgument, JsonOption, LimitOption, QuietOption
+from mam.commands.over_shards import AnswersOption, ClusterOption, evaluate_over
 from mam.commands.progress import progress_bar, row_count
 
 
@@ -24,6 +25,8 @@ def curves(
     ] = Column.mask,
     limit: LimitOption = None,
     as_json: JsonOption = False,
+    cluster: ClusterOption = None,
+    out: AnswersOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Which pixels belong to which curve? Dice, by set.
@@ -32,6 +35,10 @@ def curves(
     Example:
       mam evaluate curves curves.parquet --json
     """
+    if cluster is not None:
+        known = {"column": column.value}
+        evaluate_over("curves", data, model, known, cluster, out, limit, as_json, quiet)
+        return
     from mam.tasks.curves import evaluate as measure
     from mam.vision.curves.strands.curve_grouper import CurveGrouper
 

@@ -7,6 +7,7 @@ import typer
 
 from mam.commands.evaluate.rival import evaluate_rival, is_rival
 from mam.commands.options import DataArgument, JsonOption, LimitOption, QuietOption
+from mam.commands.over_shards import AnswersOption, ClusterOption, evaluate_over
 from mam.commands.progress import progress_bar, row_count
 
 
@@ -29,6 +30,8 @@ def pathfinder(
     ] = None,
     limit: LimitOption = None,
     as_json: JsonOption = False,
+    cluster: ClusterOption = None,
+    out: AnswersOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Are the two markers on the same contour?
@@ -41,6 +44,10 @@ def pathfinder(
         if input is Input.clean:
             raise ValueError("--input clean: a rival sees markers in the picture alone; use image")
         evaluate_rival(data, model, "pathfinder", limit, as_json, quiet)
+        return
+    if cluster is not None:
+        known = {"input": (input or Input.clean).value}
+        evaluate_over("pathfinder", data, model, known, cluster, out, limit, as_json, quiet)
         return
     from mam.tasks.pathfinder import evaluate as measure
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from mam.commands.find.told import FoundIn, write_tables
+from mam.commands.jobs import FindJob
 from mam.commands.options import (
     LETTERS,
     GraphsOption,
@@ -18,6 +19,13 @@ from mam.commands.options import (
     PresetOption,
     QuietOption,
 )
+from mam.commands.over_shards import (
+    ITEM_SECONDS,
+    ClusterOption,
+    ItemSecondsOption,
+    run_over,
+    tell,
+)
 from mam.commands.pictures import (
     PageOption,
     PicturesArgument,
@@ -25,6 +33,7 @@ from mam.commands.pictures import (
     called,
     each_picture,
     find_pictures,
+    find_sources,
 )
 
 _MADE = "-found"
@@ -65,6 +74,8 @@ def find(
     graphs: GraphsOption = 200,
     threshold: Annotated[int, typer.Option(help="Letters: a pixel is ON above this.")] = 12,
     preset: PresetOption = PresetName.best,
+    cluster: ClusterOption = None,
+    item_seconds: ItemSecondsOption = ITEM_SECONDS,
     as_json: JsonLinesOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -79,21 +90,31 @@ def find(
     from mam.core.model_files import model_kind
     from mam.vision.elastic.photographs.object_bank import KIND
 
-    found = find_pictures(pictures, _MADE)
-    drawn, tables = _outputs(found, out or [], masks, depth, model)
     objects = model_kind(model) == KIND
     sizes = _OBJECT_SCALES if objects else _LETTER_SCALES
     sizes = sizes if scales is None else parse_scales(scales)
+    known = {"mask": mask.value, "graphs": graphs, "scales": sizes}
+    if not objects:
+        known = {"preset": preset.value, "threshold": threshold, "scales": sizes}
+    number = copies or (1 if objects else 2)
+    if cluster is not None:
+        if masks or depth:
+            raise ValueError("--cluster: --masks and --depth are for one picture")
+        job = FindJob(model, number, objects, tuple(known.items()), page)
+        folder = out[0] if out else None
+        sources = find_sources(pictures, _MADE)
+        tell(run_over(job, sources, folder, cluster, item_seconds, quiet), as_json)
+        return
+    found = find_pictures(pictures, _MADE)
+    drawn, tables = _outputs(found, out or [], masks, depth, model)
     if objects:
         from mam.commands.find.objects import object_search
 
-        known = {"mask": mask.value, "graphs": graphs, "scales": sizes}
-        find_one = object_search(model, known, copies or 1, depth, masks)
+        find_one = object_search(model, known, number, depth, masks)
     else:
         from mam.commands.find.letters import letter_search
 
-        known = {"preset": preset.value, "threshold": threshold, "scales": sizes}
-        find_one = letter_search(model, known, copies or 2)
+        find_one = letter_search(model, known, number)
     answers: list[FoundIn] = []
 
     def work(picture: Path) -> str:

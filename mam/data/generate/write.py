@@ -5,8 +5,9 @@ shards, which wait in `PATH.parquet.parts/` until all are there.
 """
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +27,10 @@ from mam.data.store.shards import Claim, claimed, shard_name
 RECIPE_KEY = "mam.recipe"
 START_KEY = "mam.start"
 _CHUNK = 16  # rows a worker makes at a time: short enough for a steady progress bar
+
+
+# Applies a function to many tasks, anywhere, and gives back the results in any order.
+Over = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 
 @dataclass(frozen=True)
@@ -48,21 +53,23 @@ def write_dataset(
     out: Path,
     config: StoreConfig | None = None,
     progress: Advance = lambda rows: None,
+    over: Over | None = None,
 ) -> Path:
     """Write rows 0..count-1 of a recipe to `out` (a .parquet file, or else a folder of shards).
 
     What an earlier run of the same recipe left is kept. `progress` is told the number of rows
-    that have become ready, those already there included.
+    that have become ready, those already there included. `over`: what makes the shards elsewhere,
+    on machines that have the disk of `out` too.
     """
     config = config or StoreConfig()
     if count < 1:
         raise ValueError(f"count {count}: at least one row is needed")
     target = real_path(out)
     if out.suffix == ".parquet":
-        _write_file(recipe, count, target, config, progress)
+        _write_file(recipe, count, target, config, progress, over)
     else:
         with claimed(target, out) as claim:
-            _write_shards(claim, recipe, count, config, progress)
+            _write_shards(claim, recipe, count, config, progress, over)
     return out
 
 
@@ -73,27 +80,35 @@ class _Shard(NamedTuple):
 
 
 def _write_file(
-    recipe: Recipe, count: int, out: Path, config: StoreConfig, progress: Advance
+    recipe: Recipe,
+    count: int,
+    out: Path,
+    config: StoreConfig,
+    progress: Advance,
+    over: Over | None,
 ) -> None:
     """Write a single file, unless it is there."""
     folder = out.with_name(out.name + ".parts")
-    if not _is_file_done(out, recipe, count):
-        try:
-            with claimed(folder, out) as claim:
-                # Another run may have finished it a moment ago.
-                if not _is_file_done(out, recipe, count):
-                    check_outputs({".parquet": [out]})
-                    if claim.listed():
-                        for path in left_behind(out.parent, [out.name]):
-                            path.unlink()
-                    shards = _write_shards(claim, recipe, count, config, progress)
-                    _join(shards, out, recipe, config)
-                    claim.remove([shard.path.name for shard in shards])
-                    return
-        finally:
-            with contextlib.suppress(OSError):
-                folder.rmdir()  # where nothing of anybody is left in it
-    progress(count)
+    if _is_file_done(out, recipe, count) and not folder.exists():
+        progress(count)
+        return
+    try:
+        with claimed(folder, out) as claim:
+            # Another run may have finished it a moment ago, or been killed before it tidied up.
+            if _is_file_done(out, recipe, count):
+                claim.remove(claim.listed())
+                progress(count)
+                return
+            check_outputs({".parquet": [out]})
+            if claim.listed():
+                for path in left_behind(out.parent, [out.name]):
+                    path.unlink()
+            shards = _write_shards(claim, recipe, count, config, progress, over)
+            _join(shards, out, recipe, config)
+            claim.remove([shard.path.name for shard in shards])
+    finally:
+        with contextlib.suppress(OSError):
+            folder.rmdir()  # where nothing of anybody is left in it
 
 
 def _is_file_done(out: Path, recipe: Recipe, count: int) -> bool:
@@ -107,7 +122,12 @@ def _is_file_done(out: Path, recipe: Recipe, count: int) -> bool:
 
 
 def _write_shards(
-    claim: Claim, recipe: Recipe, count: int, config: StoreConfig, progress: Advance
+    claim: Claim,
+    recipe: Recipe,
+    count: int,
+    config: StoreConfig,
+    progress: Advance,
+    over: Over | None,
 ) -> list[_Shard]:
     """Write those shards that are not there."""
     shards = [
@@ -123,8 +143,18 @@ def _write_shards(
         else:
             missing.append(shard)
     claim.announce(recipe.describe(), [shard.path.name for shard in shards])
-    _write_missing(recipe, missing, config, progress)
+    if over is None:
+        _write_missing(recipe, missing, config, progress)
+    else:
+        for rows in over(partial(_write_elsewhere, recipe, config), missing):
+            progress(rows)
     return shards
+
+
+def _write_elsewhere(recipe: Recipe, config: StoreConfig, shard: _Shard) -> int:
+    """Write one shard in another process; the number of its rows."""
+    _write_missing(recipe, [shard], replace(config, workers=1), lambda rows: None)
+    return shard.stop - shard.start
 
 
 def _refuse_strangers(folder: Path, expected: list[Path]) -> None:

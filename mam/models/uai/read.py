@@ -10,14 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from mam.core.limits import UAI_FREE_STATES
 from mam.factors import Ragged
 from mam.models.uai.assemble import AlikeTables, assemble
 from mam.models.uai.model import UaiModel
 from mam.models.uai.numbers import Numbers
-
-# Variables of no factor need no numbers in the file, so their states are bounded here instead: a
-# file may not make us allocate much more than its own size.
-_MOST_FREE_STATES = 1_000_000
 
 
 def read_uai(path: str | PathLike) -> UaiModel:
@@ -140,13 +137,13 @@ def _check_free(numbers: Numbers, states: np.ndarray, scopes: Ragged) -> None:
     free = np.ones(len(states), bool)
     free[scopes.values] = False
     total = np.cumsum(np.where(free, states, 0).astype(np.float64))
-    wrong = np.flatnonzero(total > _MOST_FREE_STATES)
+    wrong = np.flatnonzero(total > UAI_FREE_STATES)
     if wrong.size:
         at = int(wrong[0])
         raise numbers.error(
             1 + at,
             f"variable {at} has {states[at]} states but stands in no factor; such variables "
-            f"may have {_MOST_FREE_STATES} states together",
+            f"may have {UAI_FREE_STATES} states together",
         )
 
 

@@ -62,6 +62,16 @@ class Grouped(ABC):
     def masks(self) -> Bool[np.ndarray, "curves rows cols"]:
         """The pixels of every curve. Where curves cross, a pixel belongs to all of them."""
 
+    @property
+    @abstractmethod
+    def end_places(self) -> Float[np.ndarray, "ends 2"]:
+        """Row and column of each end; side s of stroke k is end 2 k + s."""
+
+    @property
+    @abstractmethod
+    def widths(self) -> Float[np.ndarray, " chains"]:
+        """The mean width of what is seen of each chain, px."""
+
     @abstractmethod
     def stroke_at(self, point: Point, name: str = "the point") -> int:
         """The stroke that a point marks."""
@@ -146,6 +156,13 @@ class Grouped(ABC):
             if find(first) == find(second):
                 return belief
         return -np.inf
+
+    def end_at(self, point: Point, name: str = "the point") -> int:
+        """The end of a piece that is nearest to a point."""
+        at = self._inside(point, name)
+        if not len(self.group):
+            raise self._no_curve(at, name, None)
+        return int(np.hypot(*(self.end_places - at).T).argmin())
 
     def _no_curve(self, at: np.ndarray, name: str, far: float | None) -> ValueError:
         """What to say about a point on no curve; ``far`` is None in an image without any."""

@@ -57,6 +57,20 @@ class CurveGrouping(Grouped):
         """The pixels of every curve. Where curves cross, a pixel belongs to all of them."""
         return mask_pixels(self.pixels, self.trace, self.labels)
 
+    @cached_property
+    def end_places(self) -> Float[np.ndarray, "ends 2"]:
+        """Row and column of each end; side s of strand k is end 2 k + s."""
+        return find_ends(self.strokes).place
+
+    @property
+    def widths(self) -> Float[np.ndarray, " chains"]:
+        """The mean width of what is seen of each chain, px."""
+        seen = self.trace.bridge < 0
+        curve, count = self.trace.curve[seen], len(self.chains)
+        # A pixel reaches half a pixel beyond its centre.
+        total = np.bincount(curve, 2 * self.trace.radius[seen] + 1, count)
+        return total / np.maximum(np.bincount(curve, minlength=count), 1)
+
     def stroke_at(self, point: Point, name: str = "the point") -> int:
         """The strand nearest to a point, of the curve that owns its pixel if one does."""
         at = self._inside(point, name)

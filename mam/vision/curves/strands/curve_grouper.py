@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
+from mam.core.limits import CURVE_PIXELS
 from mam.core.model_files import load_model, save_model
 from mam.core.programs import forget_old_programs
 from mam.core.schema import ArraySpec, ModelFile, Schema, Setting
 from mam.data.images import PictureSource
-from mam.vision.curves.chain_grouper import ChainGrouper
+from mam.vision.curves.chain_grouper import ChainGrouper, check_bridging
 from mam.vision.curves.chain_model import (
     POTENTIALS,
     ContourPotentials,
@@ -28,6 +29,7 @@ from mam.vision.curves.chain_model import (
     certify,
 )
 from mam.vision.curves.chains import group_numbers
+from mam.vision.curves.corrections import Corrections, clamped, complete
 from mam.vision.curves.courses import Contour
 from mam.vision.curves.link_score import LinkedPairs, link_f1
 from mam.vision.curves.strands.curve_answer import CurveGrouping
@@ -49,7 +51,6 @@ from mam.vision.curves.strands.width import relief
 from mam.vision.images.binary import Images, as_binary, one_channel
 
 _BATCH = 16  # images whose attention variables are decided at once
-_MOST = 50_000_000  # pixels of an image; so many take some 3 GB and half a minute
 _POTENTIALS = ContourPotentials()
 SCHEMA = Schema(
     "curves",
@@ -83,10 +84,12 @@ class CurveGrouper(ChainGrouper):
         *,
         potentials: ContourPotentials = _POTENTIALS,
         threshold: float | int | None = None,  # above it a pixel is ON; None: masks are binary
+        bridging: float | int = 1.0,  # gaps so many times wider count as those learned from
         bound: bool = False,
     ) -> None:
         self.potentials = potentials
         self.threshold = threshold
+        self.bridging = bridging
         self.bound = bound
 
     def fit(
@@ -131,9 +134,9 @@ class CurveGrouper(ChainGrouper):
 
     def _mask(self, image: PictureSource, number: int) -> Bool[np.ndarray, "rows cols"]:
         pixels = one_channel(image, f"image {number}")
-        if pixels.size > _MOST:
+        if pixels.size > CURVE_PIXELS:
             raise ValueError(
-                f"image {number} has {pixels.size:,} pixels, more than {_MOST:,}: "
+                f"image {number} has {pixels.size:,} pixels, more than {CURVE_PIXELS:,}: "
                 "reduce it, or cut it into tiles"
             )
         return as_binary(pixels, self.threshold, f"image {number}")
@@ -141,7 +144,7 @@ class CurveGrouper(ChainGrouper):
     def _grouped(
         self, masks: list[np.ndarray], continuation: StrandContinuation
     ) -> list[CurveGrouping]:
-        drawings = [describe(mask) for mask in masks]
+        drawings = [describe(mask, check_bridging(self.bridging)) for mask in masks]
         links = [self._links(drawing, continuation) for drawing in drawings]
         presence = [self._presence(drawing.strands) for drawing in drawings]
         decided = self._solver.decide_each(links, presence, self.potentials)
@@ -151,6 +154,14 @@ class CurveGrouper(ChainGrouper):
                 drawings, links, presence, decided, masks, strict=True
             )
         ]
+
+    def corrected(self, found: CurveGrouping, corrections: Corrections) -> CurveGrouping:
+        """Solve again with what is known of some links; all else is as it was."""
+        links = complete(found.links, corrections.demand, self.potentials.least_link)
+        presence = self._presence(found.strokes)
+        known = [clamped(links, corrections)]
+        [decided] = self._solver.decide_each(known, [presence], self.potentials)
+        return self._answer(found.strokes, links, presence, decided, found.pixels)
 
     def _links(self, drawing: "StrandDrawing", continuation: StrandContinuation) -> Links:
         ends = np.stack([drawing.pairs.first, drawing.pairs.second], 1)
@@ -217,8 +228,8 @@ class StrandDrawing:
     pairs: EndPairs
 
 
-def describe(mask: Bool[np.ndarray, "rows cols"]) -> StrandDrawing:
-    """Describe a mask.
+def describe(mask: Bool[np.ndarray, "rows cols"], bridging: float = 1.0) -> StrandDrawing:
+    """Describe a mask. Gaps are taken to be ``bridging`` times narrower than they are.
 
     A strand whose ends may continue each other is cut in two, so that no attention variable has
     both ends on one part.
@@ -232,13 +243,13 @@ def describe(mask: Bool[np.ndarray, "rows cols"]) -> StrandDrawing:
     ground = relief(mask)
     strands = find_strands(ground)
     ends = find_ends(strands)
-    pairs = find_end_pairs(ends, ground)
+    pairs = find_end_pairs(ends, ground, bridging)
     round_ = pairs.first // 2 == pairs.second // 2
     if round_.any():
         which = np.zeros(len(strands), bool)
         which[pairs.first[round_] // 2] = True
         strands = halved(strands, which)
         ends = find_ends(strands)
-        pairs = find_end_pairs(ends, ground)
+        pairs = find_end_pairs(ends, ground, bridging)
         pairs = pairs.take(pairs.first // 2 != pairs.second // 2)
     return StrandDrawing(strands, ends, pairs)

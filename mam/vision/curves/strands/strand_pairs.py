@@ -32,6 +32,7 @@ _SPREAD = 0.15  # of the logarithm of widths along one curve
 _COARSE = 0.5  # px: widths are known to half a pixel at either end
 _REACH = 5.0  # widths that a continuation may bridge,
 _REACH_LEAST = 10.0  # px, and this on top
+_NEXT_TO_NOTHING = 1e-9  # stands for no bridging at all
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +41,8 @@ class EndPairs:
 
     first: Int[np.ndarray, " pairs"]
     second: Int[np.ndarray, " pairs"]
-    gap: Float[np.ndarray, " pairs"]  # px, length of the chord
-    outside: Float[np.ndarray, " pairs"]  # px of it outside the mask
+    gap: Float[np.ndarray, " pairs"]  # px, length of the chord, as it counts
+    outside: Float[np.ndarray, " pairs"]  # px of it outside the mask, as it counts
     width: Float[np.ndarray, " pairs"]  # px, mean of both ends
     thickness: Float[np.ndarray, " pairs"]  # px, greatest on the way, or the width
     entry: Float[np.ndarray, " pairs"]  # radians, turn from the first end to the chord
@@ -57,11 +58,14 @@ class EndPairs:
         return EndPairs(**{name: values[which] for name, values in vars(self).items()})
 
 
-def find_end_pairs(ends: Ends, relief: Relief) -> EndPairs:
-    """List the pairs of ends that might continue each other, the smaller number first."""
+def find_end_pairs(ends: Ends, relief: Relief, bridging: float = 1.0) -> EndPairs:
+    """List the pairs of ends that might continue each other, the smaller number first.
+
+    What of a chord lies outside the mask counts ``1 / bridging`` times; at 0 nothing may.
+    """
     if not len(ends):
         return EndPairs(*(np.zeros(0, int) for _ in range(2)), *(np.zeros(0) for _ in range(8)))
-    farthest = _REACH * ends.width.max(initial=0.0) + _REACH_LEAST
+    farthest = max(bridging, 1.0) * (_REACH * ends.width.max(initial=0.0) + _REACH_LEAST)
     near = np.asarray(KDTree(ends.place).query_pairs(farthest, output_type="ndarray"))
     first, second = near.reshape(-1, 2).T.astype(np.int64)
     chord = ends.place[second] - ends.place[first]
@@ -72,11 +76,13 @@ def find_end_pairs(ends: Ends, relief: Relief) -> EndPairs:
     touching = gap < _TOUCHING
     half = _turn(heading, arriving) / 2
     bend = (ends.curvature[first] - ends.curvature[second]) / 2
+    outside = (on_the_way == 0).mean(1) * gap
+    counted = outside / max(bridging, _NEXT_TO_NOTHING)
     pairs = EndPairs(
         first=first,
         second=second,
-        gap=gap,
-        outside=(on_the_way == 0).mean(1) * gap,
+        gap=gap if bridging == 1 else gap - outside + counted,
+        outside=counted,
         width=width,
         thickness=np.maximum(width, 2 * on_the_way.max(1, initial=0.0)),
         entry=np.where(touching, half, _turn(heading, chord)),
@@ -85,7 +91,7 @@ def find_end_pairs(ends: Ends, relief: Relief) -> EndPairs:
         ratio=np.log(ends.width[first] / ends.width[second]),
     )
     turns = np.maximum(np.abs(pairs.entry), np.abs(pairs.exit))
-    fit = (turns < _SHARPEST) & (gap <= _REACH * pairs.thickness + _REACH_LEAST)
+    fit = (turns < _SHARPEST) & (pairs.gap <= _REACH * pairs.thickness + _REACH_LEAST)
     return pairs.take(fit)
 
 

@@ -58,8 +58,10 @@ class CoOccurrences:
         order = np.argsort(-count, kind="stable")
         return both[mine[order], 1:], count[order]
 
-    def links(self, poses: Poses) -> Links:
+    def links(self, poses: Poses, bridging: float = 1.0) -> Links:
         """Return an attention variable for every two parts that were seen so; all score 0."""
+        if bridging != 1:
+            raise ValueError("counts of parts know no wider gaps: leave bridging at 1")
         # A little farther, for rounding: the key decides.
         pairs = nearby(poses, self.reach + 0.5, poses.place.astype(float))
         key, turned = _keys(poses, pairs)

@@ -19,7 +19,7 @@ from scipy import ndimage
 from mam.core.schema import ArraySpec, Setting
 from mam.vision.curves.chain_model import Links
 from mam.vision.curves.strokes.poses import Poses
-from mam.vision.curves.strokes.stroke_pairs import Pairs, find_pairs
+from mam.vision.curves.strokes.stroke_pairs import Pairs, find_pairs, narrowed
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,12 @@ class SmoothContinuation:
         """The grid."""
         return {"table": self.table}
 
-    def links(self, poses: Poses) -> Links:
+    def links(self, poses: Poses, bridging: float = 1.0) -> Links:
         """Return an attention variable for every pair within reach, with its log odds."""
-        pairs = find_pairs(poses, self.reach)
+        pairs = find_pairs(poses, max(bridging, 1.0) * self.reach)
+        if bridging != 1:
+            pairs = narrowed(poses, pairs, bridging)
+            pairs = pairs.take(pairs.distance <= self.reach)
         return Links(pairs.pose, pairs.side, self.log_odds(poses, pairs))
 
     def log_odds(self, poses: Poses, pairs: Pairs) -> Float[np.ndarray, " pairs"]:

@@ -76,6 +76,23 @@ class Grouping(Grouped):
             masks[curve, *where.T] |= mine
         return masks
 
+    @cached_property
+    def end_places(self) -> Float[np.ndarray, "ends 2"]:
+        """Row and column of each end; side s of stroke k is end 2 k + s."""
+        strokes = self.strokes
+        half = strokes.length[:, None] / 2 * strokes.axis
+        both = strokes.middle[:, None] + np.stack([-half, half], 1)
+        return both.reshape(-1, 2)
+
+    @property
+    def widths(self) -> Float[np.ndarray, " chains"]:
+        """The mean width of what is seen of each chain, px: its pixels over its strokes' length."""
+        _, far = self._distances
+        nearest = far.argmin(1) if far.shape[1] else np.zeros(0, np.int64)
+        area = np.bincount(nearest, minlength=len(self.chains))
+        length = [float(self.strokes.length[chain.strokes].sum()) for chain in self.chains]
+        return area / np.maximum(np.array(length), 1.0)
+
     def stroke_at(self, point: Point, name: str = "the point") -> int:
         """The stroke that a point marks: the end of a curve with its tip nearest, else any.
 
@@ -91,9 +108,7 @@ class Grouping(Grouped):
         if far.min() > _NEAR:
             raise self._no_curve(at, name, float(far.min()))
         near = np.flatnonzero(far <= _NEAR)
-        there = strokes.take(near)
-        half = there.length[:, None] / 2 * there.axis
-        sides = there.middle[:, None] + np.stack([-half, half], 1)
+        sides = self.end_places.reshape(-1, 2, 2)[near]
         tips = np.linalg.norm(sides - at, axis=2)
         used = self._used[near]
         ends = used.sum(1) == 1

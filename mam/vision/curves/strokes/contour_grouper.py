@@ -18,7 +18,7 @@ from jaxtyping import Bool
 from mam.core.devices import by_device
 from mam.core.model_files import load_model, save_model
 from mam.core.schema import ModelFile, floats
-from mam.vision.curves.chain_grouper import ChainGrouper
+from mam.vision.curves.chain_grouper import ChainGrouper, check_bridging
 from mam.vision.curves.chain_model import (
     ContourPotentials,
     Decided,
@@ -27,6 +27,7 @@ from mam.vision.curves.chain_model import (
     joined_links,
 )
 from mam.vision.curves.chains import group_numbers
+from mam.vision.curves.corrections import Corrections, clamped, complete
 from mam.vision.curves.courses import Contour
 from mam.vision.curves.link_score import link_f1
 from mam.vision.curves.strokes.by_image import cut_by_image, sorted_by_image
@@ -71,6 +72,7 @@ class ContourGrouper(ChainGrouper):
         sparsifications: int | None = None,
         threshold: float | int | None = 26,  # above it a pixel is ON (facts: 26 of 255)
         restarts: int | None = None,
+        bridging: float | int = 1.0,  # gaps so many times wider count as those learned from
         bound: bool = False,
         seed: int = 0,
     ) -> None:
@@ -81,6 +83,7 @@ class ContourGrouper(ChainGrouper):
         self.sparsifications = sparsifications
         self.threshold = threshold
         self.restarts = restarts
+        self.bridging = bridging
         self.bound = bound
         self.seed = seed
 
@@ -196,7 +199,7 @@ class ContourGrouper(ChainGrouper):
         hidden: Sequence[Hidden] | None,
     ) -> list[Grouping]:
         continuation = self._fitted()
-        links = continuation.links(poses)
+        links = continuation.links(poses, check_bridging(self.bridging))
         if hidden is not None and isinstance(continuation, SmoothContinuation):
             # What is marked is a curve rather than a stray stroke: see what the others form.
             poses, seen = sorted_by_image(poses, self._hopeful(links))
@@ -204,6 +207,13 @@ class ContourGrouper(ChainGrouper):
             poses, more = add_hidden(poses, hidden, continuation, np.bincount(group)[group])
             links = joined_links([seen, more])
         return self._decided(weights, *sorted_by_image(poses, self._hopeful(links)))
+
+    def corrected(self, found: Grouping, corrections: Corrections) -> Grouping:
+        """Solve again with what is known of some links; all else is as it was."""
+        poses = replace(found.strokes, image=np.zeros(len(found.strokes), np.int64))
+        links = complete(found.links, corrections.demand, self._potentials.least_link)
+        [again] = self._decided([found.pixels], poses, links, clamped(links, corrections))
+        return again
 
     def _hopeful(self, links: Links) -> Links:
         return links.take(links.score > self._potentials.least_link)
@@ -220,9 +230,12 @@ class ContourGrouper(ChainGrouper):
         none = Decided(np.zeros(0, bool), np.zeros(0), np.zeros(0, bool))
         return Decided(*map(np.concatenate, zip(none, *found, strict=True)))
 
-    def _decided(self, weights: list[np.ndarray], poses: Poses, links: Links) -> list[Grouping]:
-        """Decide all images, and cut the answer into images."""
-        found, potentials = self._solved(poses, links), self._potentials
+    def _decided(
+        self, weights: list[np.ndarray], poses: Poses, links: Links, wanted: Links | None = None
+    ) -> list[Grouping]:
+        """Decide all images, by ``wanted`` scores if given, and cut the answer by image."""
+        potentials = self._potentials
+        found = self._solved(poses, links if wanted is None else wanted)
         presence = np.full(len(poses), potentials.presence)
         masks = self._checked().masks if self._preset.by_overlap else None
         group = group_numbers(links.stroke, found.on, len(poses))

@@ -11,12 +11,14 @@ On a circle the skew is 0 and the bend is the angle by which the contour turns.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from mam.vision.curves.strokes.poses import Poses, nearby
+
+_NEXT_TO_NOTHING = 1e-9  # stands for no bridging at all
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,3 +65,16 @@ def find_pairs(poses: Poses, reach: float) -> Pairs:
     turn = np.arctan2(across, np.abs(ahead))
     bend, skew = np.abs(turn[:, 0] - turn[:, 1]), np.abs(turn[:, 0] + turn[:, 1])
     return Pairs(pose, side, np.linalg.norm(along, axis=1), bend, skew)
+
+
+def narrowed(poses: Poses, pairs: Pairs, times: float) -> Pairs:
+    """Return the pairs as if the gap between two strokes were so many times narrower.
+
+    >>> one = Poses(np.zeros(2, int), np.array([[0.0, 0], [0, 9]]), np.zeros(2), np.ones(2) * 5,
+    ...             np.zeros(2, int), np.zeros((2, 2), int))
+    >>> narrowed(one, find_pairs(one, 10.0), 2.0).distance.tolist()
+    [7.0]
+    """
+    strokes = poses.length[pairs.pose].mean(1)
+    gap = np.maximum(pairs.distance - strokes, 0.0)
+    return replace(pairs, distance=pairs.distance - gap + gap / max(times, _NEXT_TO_NOTHING))

@@ -1,0 +1,113 @@
+"""`mam group` and `mam find` as jobs, for runs over many pictures."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from mam.scale import Item, ItemAnswer
+    from mam.scale.job import AnswerItems
+
+
+@dataclass(frozen=True)
+class GroupJob:
+    """The curves of each picture."""
+
+    model: str = "auto"
+    threshold: float | None = None
+    polarity: str = "auto"
+    bridging: float = 1.0
+    bound: bool = False
+    page: int | None = None
+    batch: int = 1
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The model, or both that it chooses from."""
+        return ("contours", "curves") if self.model == "auto" else (self.model,)
+
+    def settings(self) -> Mapping[str, Any]:
+        """All of them."""
+        return asdict(self)
+
+    def open(self, models: Mapping[str, Path]) -> "AnswerItems":
+        """Nothing to load: models stay loaded once they were used."""
+        from mam.show.drawing_files import about_drawing
+        from mam.tasks.drawing import group_drawing
+
+        known = {**asdict(self), "model": str(models.get(self.model, self.model))}
+        del known["batch"]
+
+        def one(item: "Item") -> Mapping[str, Any]:
+            found = group_drawing(_picture(item), name=item.name, **known)
+            chosen = found.model if self.model == "auto" else self.model
+            return about_drawing(found, item.name) | {"model": chosen}
+
+        return lambda items: _each(items, one)
+
+
+@dataclass(frozen=True)
+class FindJob:
+    """The letters or objects of each picture."""
+
+    model: str
+    copies: int
+    objects: bool
+    known: tuple[tuple[str, Any], ...]
+    page: int | None = None
+    batch: int = 1
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The one model."""
+        return (self.model,)
+
+    def settings(self) -> Mapping[str, Any]:
+        """All of them."""
+        return asdict(self) | {"known": dict(self.known)}
+
+    def open(self, models: Mapping[str, Path]) -> "AnswerItems":
+        """Load the model."""
+        if self.objects:
+            from mam.commands.find.objects import object_search
+
+            search = object_search(
+                str(models[self.model]), dict(self.known), self.copies, None, None
+            )
+        else:
+            from mam.commands.find.letters import letter_search
+
+            search = letter_search(str(models[self.model]), dict(self.known), self.copies)
+
+        def one(item: "Item") -> Mapping[str, Any]:
+            from mam.data import read_picture
+
+            pixels = read_picture(_picture(item), item.name, self.page)
+            return json.loads(search(pixels, item.name, None).as_json())
+
+        return lambda items: _each(items, one)
+
+
+def _picture(item: "Item") -> "Path | np.ndarray":
+    """The file of a picture, or the picture of a row."""
+    if isinstance(item.value, Path):
+        return item.value
+    found = getattr(item.value, "image", None)
+    return item.value.mask if found is None else found
+
+
+def _each(items: "Sequence[Item]", one: Any) -> "list[ItemAnswer]":
+    """One by one; a picture that cannot be read has an error instead of an answer."""
+    from mam.scale import ItemAnswer
+
+    found = []
+    for item in items:
+        try:
+            found.append(ItemAnswer(one(item)))
+        except (ValueError, OSError) as error:
+            found.append(ItemAnswer(None, str(error)))
+    return found

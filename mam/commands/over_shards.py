@@ -1,0 +1,124 @@
+"""What commands with `--cluster` share: many pictures or rows, a folder of answers, a summary."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mam.commands.ending import ends_on_request
+from mam.commands.progress import progress_bar
+from mam.core.words import counted
+
+if TYPE_CHECKING:
+    from mam.scale import Outcome, ShardJob
+    from mam.scale.spread import ClusterMap
+
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Many pictures over processes and machines: local, local:N, tcp://HOST:PORT, or a "
+        "YAML file for SLURM, PBS, Kubernetes. Answers go to the folder --out.",
+        show_default=False,
+    ),
+]
+ItemSecondsOption = Annotated[
+    float,
+    typer.Option(help="On a cluster: a picture that takes longer is set aside.", min=0.1),
+]
+AnswersOption = Annotated[
+    Path | None,
+    typer.Option(help="With --cluster: a folder for the shards of the answers."),
+]
+ITEM_SECONDS = 600.0
+
+
+@contextmanager
+def spreading(cluster: str, quiet: bool) -> "Iterator[ClusterMap]":
+    """What runs functions on a cluster, and says what befalls it."""
+    from mam.scale.clusters import check_cluster
+    from mam.scale.spread import spread_over
+
+    check_cluster(cluster)
+    with spread_over(cluster, _say(quiet)) as spread:
+        yield spread
+
+
+def _say(quiet: bool) -> "Callable[[str], None]":
+    return lambda line: None if quiet else typer.echo(f"mam: {line}", err=True)
+
+
+def run_over(
+    job: "ShardJob",
+    sources: Sequence[str | Path],
+    out: Path | None,
+    cluster: str,
+    item_seconds: float = ITEM_SECONDS,
+    quiet: bool = False,
+    limit: int | None = None,
+) -> "Outcome":
+    """Run a job over a cluster, with progress."""
+    from mam.scale import map_shards, plan_shards
+
+    if out is None:
+        raise ValueError("--cluster: give --out FOLDER for the shards of the answers")
+    if out.suffix:
+        raise ValueError(f"{out}: with --cluster, --out is a folder, for shards of answers")
+    total = sum(map(len, plan_shards(sources, limit=limit)))
+    kept = "finished shards are kept, the same command goes on"
+    with ends_on_request(kept), progress_bar("all shards", total, "items", quiet) as advance:
+        return map_shards(
+            job,
+            sources,
+            out,
+            cluster=cluster,
+            limit=limit,
+            item_seconds=item_seconds,
+            advance=advance,
+            say=_say(quiet),
+        )
+
+
+def evaluate_over(
+    task: str,
+    data: str,
+    model: str,
+    known: dict[str, Any],
+    cluster: str,
+    out: Path | None,
+    limit: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Evaluate on a cluster; the report is that of one process."""
+    from mam.scale.evaluation import EvaluateJob, report_of
+
+    job = EvaluateJob(task, model, tuple(known.items()))
+    outcome = run_over(job, [data], out, cluster, quiet=quiet, limit=limit)
+    report = report_of(task, outcome.folder, outcome.seconds)
+    typer.echo(report.as_json() if as_json else report.as_text())
+
+
+def tell(outcome: "Outcome", as_json: bool) -> None:
+    """Say what became of a run; its answers are in the folder."""
+    if as_json:
+        about = {
+            "out": str(outcome.folder),
+            "items": outcome.items,
+            "kept": outcome.kept,
+            "errors": outcome.errors,
+            "set_aside": outcome.set_aside,
+            "per_second": round(outcome.per_second, 2),
+        }
+        typer.echo(json.dumps(about))
+        return
+    lines = [
+        f"{outcome.folder}: {counted(outcome.items, 'item')}, {outcome.per_second:.1f} a second"
+        + (f", {outcome.kept} of them from before" if outcome.kept else "")
+    ]
+    if outcome.errors:
+        lines.append(f"{counted(outcome.errors, 'item')} without an answer: see the column error")
+    lines += [f"{item}: set aside, {why}" for item, why in outcome.set_aside.items()]
+    typer.echo("\n".join(lines))

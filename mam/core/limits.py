@@ -1,0 +1,14 @@
+"""The limits of what is read from outside: beyond them it is refused, before it costs anything.
+
+docs/limits.md says what each protects from; those of the server are in ``mam.web.limits``.
+"""
+
+PICTURE_PIXELS = 1 << 26  # of any picture: four times a good camera's, and 200 MB as RGB
+CURVE_PIXELS = 50_000_000  # of a mask of continuous curves: some 3 GB and half a minute
+HEADER_BYTES = 16 << 20  # of a model file; a header names every array, in some 100 bytes each
+METADATA_CHARACTERS = 1 << 20  # of a model file; those of bundled models have fewer than 1,000
+METADATA_DEPTH = 32  # brackets inside brackets; the deepest that is written here has 4
+GRAPH_VARIABLES = 2**31 - 1  # wiring numbers them in 32 bits
+# Variables of no factor need no numbers in a UAI file, so their states together are bounded: a file
+# may not make us allocate much more than its own size.
+UAI_FREE_STATES = 1_000_000

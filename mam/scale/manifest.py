@@ -1,0 +1,150 @@
+"""The manifest of a run: what it is made of, and what of it is done or set aside."""
+
+import contextlib
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mam import __version__
+from mam.core.model_files import find_model
+from mam.core.whole import left_behind, reason_of, write_whole
+from mam.data.store.lock import locked_file
+from mam.data.store.shards import shard_name
+from mam.scale.job import ShardJob
+from mam.scale.shards import Shard, digest_of
+
+NAME = "manifest.json"
+_LOCK = ".mam-run.lock"
+_MODELS = ".models"
+
+
+def made_of(job: ShardJob, shards: Sequence[Shard]) -> dict[str, Any]:
+    """All that the answers of a run depend on."""
+    return {
+        "mam": __version__,
+        "job": type(job).__name__,
+        "settings": json.loads(json.dumps(job.settings())),
+        "models": {name: _digest(find_model(name)) for name in job.models},
+        "input": {"items": sum(map(len, shards)), "shards": len(shards)}
+        | {"digest": digest_of(shards)},
+    }
+
+
+def fingerprint(made: Mapping[str, Any]) -> str:
+    """One word for it, which stands in every shard."""
+    return hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()
+
+
+@contextlib.contextmanager
+def copied_models(folder: Path, made: Mapping[str, Any]) -> Iterator[dict[str, Path]]:
+    """The models of a run beside its answers, where every worker can read them, as they are now."""
+    place = folder / _MODELS
+    place.mkdir(exist_ok=True)
+    try:
+        found = {}
+        for name, digest in made["models"].items():
+            found[name] = place / f"{digest}.safetensors"
+            write_whole(found[name], find_model(name).read_bytes())
+        yield found
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass
+class Manifest:
+    """The file beside the shards; it is written anew after every change, whole or not at all."""
+
+    folder: Path
+    made_of: Mapping[str, Any]
+    set_aside: dict[str, str] = field(default_factory=dict)  # item: reason
+    done: bool = False
+
+    def write(self) -> None:
+        """Put it on the disk."""
+        about = {
+            "made_of": self.made_of,
+            "done": self.done,
+            "set_aside": [{"item": item, "reason": why} for item, why in self.set_aside.items()],
+        }
+        write_whole(self.folder / NAME, json.dumps(about, indent=1).encode())
+
+
+@contextlib.contextmanager
+def opened(folder: Path, made: Mapping[str, Any]) -> Iterator[Manifest]:
+    """The manifest of a folder that this run alone writes to.
+
+    A folder of another run, or of other things made by the same command, is refused.
+    """
+    try:
+        with locked_file(folder / _LOCK):
+            before = _checked(folder, made)
+            shards = [shard_name(number) for number in range(made["input"]["shards"])]
+            _sweep(folder, shards)
+            manifest = Manifest(folder, made, before)
+            manifest.write()
+            yield manifest
+            _sweep(folder, shards)
+    except BlockingIOError:
+        raise OSError(
+            f"{folder}: another run is writing there; wait for its end or choose another --out"
+        ) from None
+    except NotADirectoryError as error:
+        raise OSError(f"{folder}: cannot be written to ({reason_of(error)})") from None
+
+
+def _sweep(folder: Path, shards: Sequence[str]) -> None:
+    """Remove what killed processes left half written."""
+    for stray in left_behind(folder, [NAME, *shards]):
+        stray.unlink(missing_ok=True)
+
+
+def _checked(folder: Path, made: Mapping[str, Any]) -> dict[str, str]:
+    """What an earlier run of the same set aside."""
+    path = folder / NAME
+    if not path.exists():
+        if any(folder.glob("*.parquet")):
+            raise ValueError(f"{folder}: holds shards of something else; choose another --out")
+        return {}
+    try:
+        about = json.loads(path.read_text())
+        aside = {str(one["item"]): str(one["reason"]) for one in about["set_aside"]}
+        different = list(_differences(about["made_of"], made))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ValueError(f"{path}: is no manifest; choose another --out or remove it") from None
+    if different:
+        raise ValueError(
+            f"{folder}: holds answers of another run: {'; '.join(different)}. Choose another "
+            "--out, or remove the folder to begin anew"
+        )
+    return aside
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """In words, what two runs are made of that is not the same."""
+    if (old := before["mam"]) != now["mam"]:
+        yield f"version {old}, now {now['mam']}"
+    if (old := before["job"]) != now["job"]:
+        yield f"made by {old}, now {now['job']}"
+        return
+    for name in sorted({*before["settings"], *now["settings"]}):
+        old, new = before["settings"].get(name), now["settings"].get(name)
+        if old != new:
+            yield f"{name} was {old!r}, now {new!r}"
+    for name in sorted({*before["models"], *now["models"]}):
+        if before["models"].get(name) != now["models"].get(name):
+            yield f"the model {name} is another"
+    if before["input"] != now["input"]:
+        old, new = before["input"], now["input"]
+        yield (
+            f"the input is another ({old['items']} items in {old['shards']} shards, now "
+            f"{new['items']} in {new['shards']})"
+        )

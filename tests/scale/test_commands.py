@@ -1,0 +1,114 @@
+"""Commands on a cluster answer what they answer without one."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from mam.cli import app
+from mam.data import encode_png
+from mam.scale import answers_in
+from mam.scale.clusters import queue_settings
+
+pytest.importorskip("distributed")
+
+
+def told(*arguments: object, code: int = 0) -> str:
+    found = CliRunner().invoke(app, [str(one) for one in arguments])
+    if code:
+        assert found.exit_code != 0
+        return str(found.exception)
+    assert found.exit_code == 0, found.output + str(found.exception)
+    return found.stdout
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "easy.parquet"
+    told("make", "pathfinder", "--level", "easy", "--count", 6, "--out", path, "--shard-rows", 2)
+    return path
+
+
+def test_made_rows_are_the_same(data: Path, tmp_path: Path) -> None:
+    options = ("--level", "easy", "--count", 6, "--shard-rows", 2, "--cluster", "local:1")
+    told("make", "pathfinder", *options, "--out", tmp_path / "easy.parquet")
+    assert (tmp_path / "easy.parquet").read_bytes() == data.read_bytes()
+
+
+def test_reports_are_the_same(data: Path, tmp_path: Path) -> None:
+    here = json.loads(told("evaluate", "pathfinder", data, "--json"))
+    options = ("--cluster", "local:1", "--out", tmp_path / "answers", "--limit", 6)
+    there = json.loads(told("evaluate", "pathfinder", data, "--json", *options))
+    assert {**here, "per_second": 0} == {**there, "per_second": 0}
+    assert told("evaluate", "pathfinder", data, *options).startswith("accuracy: 1.0")
+    assert "give --out" in told("evaluate", "pathfinder", data, "--cluster", "local", code=1)
+
+
+def test_curves_of_many_pictures(tmp_path: Path) -> None:
+    for name, row in (("one.png", 20), ("two.png", 30)):
+        picture = np.zeros((60, 80), np.uint8)
+        picture[row : row + 3, 10:70] = 255
+        (tmp_path / name).write_bytes(encode_png(picture))
+    (tmp_path / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nno")
+    out = tmp_path / "answers"
+    options = ("--cluster", "local:1", "--out", out, "--json")
+    found = json.loads(told("group", tmp_path, *options))
+    assert (found["items"], found["errors"], found["set_aside"]) == (3, 1, {})
+    answers = {Path(name).name: answer for name, answer in answers_in(out)}
+    assert "broken.png" in str(answers["broken.png"].error)
+    for name in ("one.png", "two.png"):
+        png = tmp_path / "drawn.png"
+        alone = json.loads(told("group", tmp_path / name, "--out", png, "--json"))
+        files = ("overlay", "svg")
+        expected = {key: value for key, value in alone.items() if key not in files}
+        assert answers[name].value == expected
+    assert "the input is another" in told("group", tmp_path / "one.png", *options, code=1)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "error"),
+    [
+        ("local:0", "local:N with a number"),
+        ("local:x", "local:N with a number"),
+        ("nowhere.yaml", "or a YAML file that is there"),
+        ("{}", "has no kind"),
+        ("kind: slurm\nworkers: 0", "workers is a number"),
+        ("kind: slurm\nqueue: a", "queue is none of"),
+        ("kind: slurm\nsettings: [1]", "settings is a list"),
+        ("a: [", "cannot be read as YAML"),
+        ("kind: kubernetes", "pip install dask-kubernetes"),
+    ],
+)
+def test_clusters_that_cannot_be_meant(tmp_path: Path, cluster: str, error: str) -> None:
+    if (":" in cluster and not cluster.startswith("local")) or cluster == "{}":
+        (tmp_path / "c.yaml").write_text(cluster)
+        cluster = str(tmp_path / "c.yaml")
+    (tmp_path / "one.png").write_bytes(encode_png(np.eye(9, dtype=np.uint8)))
+    out = tmp_path / "answers"
+    assert error in told("group", tmp_path / "one.png", "--cluster", cluster, "--out", out, code=1)
+    assert not out.exists()
+
+
+def test_a_queue_is_asked_for_what_the_file_says(tmp_path: Path) -> None:
+    jobqueue = pytest.importorskip("dask_jobqueue")
+    path = tmp_path / "slurm.yaml"
+    settings = "{queue: long, cores: 4, memory: 8GB, walltime: '02:00:00'}"
+    path.write_text(f"kind: slurm\nworkers: 3\nsettings: {settings}\n")
+    kind, workers, known = queue_settings(str(path))
+    assert kind is jobqueue.SLURMCluster and workers == 3
+    with kind(**known) as cluster:
+        script = cluster.job_script()
+    assert "#SBATCH -p long" in script and "-t 02:00:00" in script
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_settings_that_a_queue_does_not_take(tmp_path: Path) -> None:
+    import dask_jobqueue
+
+    assert hasattr(dask_jobqueue, "PBSCluster")
+    (tmp_path / "pbs.yaml").write_text("kind: pbs\nsettings: {colour: red}")
+    (tmp_path / "one.png").write_bytes(encode_png(np.eye(9, dtype=np.uint8)))
+    options = ("--cluster", tmp_path / "pbs.yaml", "--out", tmp_path / "answers")
+    assert "does not take" in told("group", tmp_path / "one.png", *options, code=1)
