@@ -43,9 +43,9 @@ def hard_model(path: Path) -> None:
 
 
 def dashes(path: Path) -> None:
-    picture = np.full((1500, 1500), 255, np.uint8)
-    for row in range(5, 1490, 12):
-        for col in range(5, 1480, 16):
+    picture = np.full((3000, 3000), 255, np.uint8)
+    for row in range(5, 2990, 12):
+        for col in range(5, 2980, 16):
             picture[row : row + 2, col : col + 9] = 0
     Image.fromarray(picture).save(path)
 
