@@ -1,11 +1,12 @@
 """The same work over many pictures and machines: shards, what is done of them, and clusters."""
 
 from mam.scale.answers import answers_in
-from mam.scale.job import Item, ItemAnswer, ShardJob
+from mam.scale.job import EstimatorJob, Item, ItemAnswer, ShardJob
 from mam.scale.map import Outcome, map_shards
 from mam.scale.shards import Piece, Shard, plan_shards
 
 __all__ = [
+    "EstimatorJob",
     "Item",
     "ItemAnswer",
     "Outcome",

@@ -49,7 +49,7 @@ def random_contours(rng: np.random.Generator, parts: int) -> tuple[FactorGraph, 
 
 
 @pytest.mark.parametrize("make", [random_or, random_contours])
-@pytest.mark.parametrize("count", [60, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.slow)])
 def test_graphs_of_many_sizes_share_few_shapes(make: object, count: int) -> None:
     rng = np.random.default_rng(0)
     with compilations() as names:

@@ -82,7 +82,7 @@ def test_what_does_not_fit_is_refused(learned: Path, folder: Path, tmp_path: Pat
     with pytest.raises(ValueError, match="is an input"):
         run("learn", "rival", learned, "--out", learned)
     with pytest.raises(ValueError, match=r"test\.parquet: has 12 images, not 50"):
-        run("learn", "rival", test, "--images", 50, "--out", tmp_path / "x")
+        run("learn", "rival", test, "--images", 50, "--out", tmp_path / "x.safetensors")
     with pytest.raises(ValueError, match="learned with task pathfinder, not cabc"):
         options = [*TOY, "--resume", "--out", learned]
         run("learn", "rival", letters, *options)

@@ -148,6 +148,7 @@ def test_a_worker_and_then_all_are_lost(machines: Machines, tmp_path: Path) -> N
     check(paths, tmp_path, {})
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_is_given_up(machines: Machines, tmp_path: Path) -> None:
     paths = files(tmp_path / "in", ["a", "stop", "b", "c"])
     machines.worker(), machines.worker()
@@ -156,6 +157,7 @@ def test_a_worker_that_hangs_is_given_up(machines: Machines, tmp_path: Path) -> 
     check(paths, tmp_path, {})
 
 
+@pytest.mark.slow
 def test_the_scheduler_is_lost_and_the_run_goes_on_later(
     machines: Machines, tmp_path: Path
 ) -> None:
@@ -180,6 +182,7 @@ def test_the_scheduler_is_lost_and_the_run_goes_on_later(
     check(paths, tmp_path, {})
 
 
+@pytest.mark.slow
 def test_the_client_is_killed_and_the_run_goes_on(machines: Machines, tmp_path: Path) -> None:
     paths = files(tmp_path / "in", ["a"] * 60)
     machines.worker()

@@ -90,6 +90,11 @@ def find(
     from mam.core.model_files import model_kind
     from mam.vision.elastic.photographs.object_bank import KIND
 
+    found: list[Path] = []
+    drawn, tables = {}, []
+    if cluster is None:
+        found = find_pictures(pictures, _MADE)
+        drawn, tables = _outputs(found, out or [], masks, depth, model)
     objects = model_kind(model) == KIND
     sizes = _OBJECT_SCALES if objects else _LETTER_SCALES
     sizes = sizes if scales is None else parse_scales(scales)
@@ -105,8 +110,6 @@ def find(
         sources = find_sources(pictures, _MADE)
         tell(run_over(job, sources, folder, cluster, item_seconds, quiet), as_json)
         return
-    found = find_pictures(pictures, _MADE)
-    drawn, tables = _outputs(found, out or [], masks, depth, model)
     if objects:
         from mam.commands.find.objects import object_search
 

@@ -34,7 +34,7 @@ def detector(rows: list[ObjectRow]) -> ObjectDetector:
     return detector.fit([row.image for row in known], [row.mask for row in known])
 
 
-@pytest.mark.parametrize("size", [0.67, 1.5])
+@pytest.mark.parametrize("size", [pytest.param(0.67, marks=pytest.mark.slow), 1.5])
 def test_objects_of_other_sizes_are_found(
     detector: ObjectDetector, rows: list[ObjectRow], size: float
 ) -> None:
