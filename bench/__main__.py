@@ -6,6 +6,7 @@ from bench import (
     letters,
     objects,
     rival,
+    scale,
     sparsifier,
     speed_data,
     sweeps,
@@ -23,6 +24,7 @@ def main() -> None:
     components.main()
     letters.main()
     objects.main()
+    scale.main()
 
 
 main()

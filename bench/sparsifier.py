@@ -38,7 +38,7 @@ def main(count: int = 128) -> None:
     size = 1 if jax.default_backend() == "cpu" else 64
     _, canvas, sizes = next(padded_batches(states, size, np.int8(0)))
     room = GrowingSizes()
-    kept = prune(canvas, sizes, parts, "strong", room).count / size
+    kept = np.asarray(prune(canvas, sizes, parts, "strong", room)[1]).sum() / size
     pruning = seconds(lambda: prune(canvas, sizes, parts, "strong", room))
     print(f"  pruning to {kept:.0f} candidates: {1e3 * pruning / size:.2f} ms an image")
     _islands(states[:32], parts)

@@ -7,8 +7,9 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from mam.commands.group import write_pictures
+from mam.core.whole import write_whole
 from mam.data import CurvesConfig, make_curves, make_row, recipe
+from mam.show.drawing_files import FILES
 from mam.tasks.drawing import group_drawing
 
 SIZES = ((311, 302), (420, 333), (305, 517), (600, 480))
@@ -31,7 +32,8 @@ def _grouped(picture: np.ndarray, model: str, folder: Path) -> tuple[float, floa
     """Seconds by the clock, and of the CPU."""
     start = time.perf_counter(), time.process_time()
     found = group_drawing(picture, model=model)
-    write_pictures(found, folder / "curves.png", folder / "curves.svg")
+    for ending in (".png", ".svg"):
+        write_whole(folder / f"curves{ending}", FILES[ending](found, "the picture"))
     return time.perf_counter() - start[0], time.process_time() - start[1]
 
 

@@ -234,6 +234,14 @@ def test_every_public_name_can_be_loaded() -> None:
         _ = mam.sovle
 
 
+def test_every_bench_can_be_imported() -> None:
+    """They are run by hand, and what they import moves."""
+    names = [path.stem for path in (ROOT.parent / "bench").glob("[!_]*.py")]
+    assert len(names) > 20
+    code = "import importlib, sys; [importlib.import_module(f'bench.{n}') for n in sys.argv[1:]]"
+    subprocess.run([sys.executable, "-c", code, *names], check=True, cwd=ROOT.parent)
+
+
 def test_what_is_declared_is_used() -> None:
     declared = tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]
     used = {}
