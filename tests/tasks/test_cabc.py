@@ -68,7 +68,7 @@ def test_bad_rows_are_skipped_and_the_others_answered(
             image[row : row + len(ring), col : col + len(ring)] = ring
     answers = cabc.predict([bare, good, third, lost], finder, ["a", "b", "c", "d"])
     messages = [str(answer) for answer in answers]
-    assert "of 2 ring markers found" in messages[0]
+    assert "1 of 2 ring markers found" in messages[0]  # a bend of the letter is taken for one
     assert isinstance(answers[1], cabc.CabcAnswer)
     assert "c: three ring markers" in messages[2]
     assert "d: the marker at" in messages[3] and "on no letter" in messages[3]

@@ -26,7 +26,7 @@ def test_tiles_find_what_is_in_the_whole_image(
     states = []
     for row, shape in enumerate([(150, 40), (97, 128), (30, 31), (1, 200)]):
         image = np.zeros(shape, bool)
-        drawn = crop(contour(row), 90, row)[: shape[0], : shape[1]]
+        drawn = crop(contour(row + 1), 90, row)[: shape[0], : shape[1]]
         image[-drawn.shape[0] :, -drawn.shape[1] :] = drawn
         image ^= random.random(shape) < 0.02
         states.append(as_states(image, random.random(shape) < 0.02))
@@ -34,7 +34,7 @@ def test_tiles_find_what_is_in_the_whole_image(
     monkeypatch.setattr(tiles, "_SIDES", (32, 96))
     monkeypatch.setattr(tiles, "tiles_at_once", lambda: at_once)
     assert listed(states, pruning) == whole
-    assert len(whole) > 3
+    assert {image for image, *_ in whole} == {0, 1, 2}  # the last holds a line of noise
 
 
 def test_nothing_is_found_in_nothing() -> None:
