@@ -8,13 +8,7 @@ import typer
 
 from mam.commands.jobs import GroupJob
 from mam.commands.options import BoundOption, JsonLinesOption, QuietOption
-from mam.commands.over_shards import (
-    ITEM_SECONDS,
-    ClusterOption,
-    ItemSecondsOption,
-    run_over,
-    tell,
-)
+from mam.commands.over_shards import ClusterOption, ItemSecondsOption, run_over, tell
 from mam.commands.pictures import (
     PageOption,
     PicturesArgument,
@@ -24,6 +18,7 @@ from mam.commands.pictures import (
     find_pictures,
     find_sources,
 )
+from mam.core.limits import ITEM_SECONDS
 from mam.core.words import counted
 
 if TYPE_CHECKING:
@@ -109,12 +104,12 @@ def group(
     from mam.show.drawing_files import FILES
     from mam.tasks.drawing import group_drawing
 
+    job = GroupJob(model, threshold, polarity.value, bridging, bound, page)
     if cluster is not None:
         if markers or forbid or demand or svg:
             raise ValueError(
                 "--cluster: --markers, --forbid, --demand and --svg are for one picture"
             )
-        job = GroupJob(model, threshold, polarity.value, bridging, bound, page)
         sources = find_sources(pictures, _MADE)
         tell(run_over(job, sources, out, cluster, item_seconds, quiet), as_json)
         return
@@ -123,10 +118,9 @@ def group(
         raise ValueError(f"--svg {svg}: is for one picture; of several each has one beside its PNG")
     overlays = beside_each(found, _MADE, out)
     outputs = {one: _outputs(png, svg) for one, png in overlays.items()}
-    models = ("contours", "curves") if model == "auto" else (model,)
     check_outputs(
         {end: [some.get(end) for some in outputs.values()] for end in _HELD},
-        [*found, *map(find_model, models)],
+        [*found, *map(find_model, job.models)],
     )
     points = None if markers is None else parse_points(markers)
     known = {
@@ -135,22 +129,12 @@ def group(
     }
 
     def work(picture: Path) -> str:
-        drawing = group_drawing(
-            picture,
-            model=model,
-            markers=points,
-            threshold=threshold,
-            polarity=polarity.value,
-            bridging=bridging,
-            **known,
-            bound=bound,
-            name=called(picture),
-            page=page,
-        )
+        name = called(picture)
+        drawing = group_drawing(picture, name=name, markers=points, **known, **job.known)
         for ending, path in outputs[picture].items():
-            write_whole(path, FILES[ending](drawing, called(picture)))
+            write_whole(path, FILES[ending](drawing, name))
         report = as_json_text if as_json else as_text
-        return report(drawing, outputs[picture], called(picture))
+        return report(drawing, outputs[picture], name)
 
     each_picture(found, work, "grouping", quiet)
 

@@ -1,7 +1,7 @@
 """`mam group` and `mam find` as jobs, for runs over many pictures."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
+    from mam.commands.find.told import FoundIn
     from mam.scale import Item, ItemAnswer
     from mam.scale.job import AnswerItems
 
@@ -30,6 +31,11 @@ class GroupJob:
         """The model, or both that it chooses from."""
         return ("contours", "curves") if self.model == "auto" else (self.model,)
 
+    @property
+    def known(self) -> dict[str, Any]:
+        """The settings of `group_drawing`."""
+        return {name: value for name, value in asdict(self).items() if name != "batch"}
+
     def settings(self) -> Mapping[str, Any]:
         """All of them."""
         return asdict(self)
@@ -39,8 +45,7 @@ class GroupJob:
         from mam.show.drawing_files import about_drawing
         from mam.tasks.drawing import group_drawing
 
-        known = {**asdict(self), "model": str(models.get(self.model, self.model))}
-        del known["batch"]
+        known = {**self.known, "model": str(models.get(self.model, self.model))}
 
         def one(item: "Item") -> Mapping[str, Any]:
             found = group_drawing(_picture(item), name=item.name, **known)
@@ -70,18 +75,21 @@ class FindJob:
         """All of them."""
         return asdict(self) | {"known": dict(self.known)}
 
-    def open(self, models: Mapping[str, Path]) -> "AnswerItems":
-        """Load the model."""
+    def search(
+        self, model: str, depth: Path | None = None, masks: Path | None = None
+    ) -> "Callable[[np.ndarray, str, Path | None], FoundIn]":
+        """What looks through a picture, given its name and where to draw it."""
         if self.objects:
             from mam.commands.find.objects import object_search
 
-            search = object_search(
-                str(models[self.model]), dict(self.known), self.copies, None, None
-            )
-        else:
-            from mam.commands.find.letters import letter_search
+            return object_search(model, dict(self.known), self.copies, depth, masks)
+        from mam.commands.find.letters import letter_search
 
-            search = letter_search(str(models[self.model]), dict(self.known), self.copies)
+        return letter_search(model, dict(self.known), self.copies)
+
+    def open(self, models: Mapping[str, Path]) -> "AnswerItems":
+        """Load the model."""
+        search = self.search(str(models[self.model]))
 
         def one(item: "Item") -> Mapping[str, Any]:
             from mam.data import read_picture

@@ -10,6 +10,7 @@ import typer
 
 from mam.commands.ending import ends_on_request
 from mam.commands.progress import progress_bar
+from mam.core.limits import ITEM_SECONDS
 from mam.core.words import counted
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ AnswersOption = Annotated[
     Path | None,
     typer.Option(help="With --cluster: a folder for the shards of the answers."),
 ]
-ITEM_SECONDS = 600.0
 
 
 @contextmanager
@@ -55,26 +55,26 @@ def run_over(
     sources: Sequence[str | Path],
     out: Path | None,
     cluster: str,
-    item_seconds: float = ITEM_SECONDS,
+    item_seconds: float | int = ITEM_SECONDS,
     quiet: bool = False,
     limit: int | None = None,
 ) -> "Outcome":
     """Run a job over a cluster, with progress."""
-    from mam.scale import map_shards, plan_shards
+    from mam.scale import plan_shards, run_shards
 
     if out is None:
         raise ValueError("--cluster: give --out FOLDER for the shards of the answers")
     if out.suffix:
         raise ValueError(f"{out}: with --cluster, --out is a folder, for shards of answers")
-    total = sum(map(len, plan_shards(sources, limit=limit)))
+    shards = plan_shards(sources, limit=limit)
+    total = sum(map(len, shards))
     kept = "finished shards are kept, the same command goes on"
     with ends_on_request(kept), progress_bar("all shards", total, "items", quiet) as advance:
-        return map_shards(
+        return run_shards(
             job,
-            sources,
+            shards,
             out,
             cluster=cluster,
-            limit=limit,
             item_seconds=item_seconds,
             advance=advance,
             say=_say(quiet),

@@ -12,3 +12,4 @@ GRAPH_VARIABLES = 2**31 - 1  # wiring numbers them in 32 bits
 # Variables of no factor need no numbers in a UAI file, so their states together are bounded: a file
 # may not make us allocate much more than its own size.
 UAI_FREE_STATES = 1_000_000
+ITEM_SECONDS = 600  # of one picture or row on a cluster; what takes longer is set aside

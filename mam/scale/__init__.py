@@ -2,7 +2,7 @@
 
 from mam.scale.answers import answers_in
 from mam.scale.job import EstimatorJob, Item, ItemAnswer, ShardJob
-from mam.scale.map import Outcome, map_shards
+from mam.scale.map import Outcome, map_shards, run_shards
 from mam.scale.shards import Piece, Shard, plan_shards
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "answers_in",
     "map_shards",
     "plan_shards",
+    "run_shards",
 ]

@@ -25,7 +25,7 @@ AnswerItems = Callable[[Sequence[Item]], list[ItemAnswer]]
 
 @runtime_checkable
 class ShardJob(Protocol):
-    """AnswerItems that can be sent to another process: a dataclass of plain settings.
+    """Work that can be sent to another process: a dataclass of plain settings.
 
     The answer to an item depends on the item, the settings and the models alone, not on the items
     beside it: so it does not matter how many there are at once, and where.

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from mam.core.limits import ITEM_SECONDS
 from mam.core.progress import Advance
 from mam.scale.answers import is_done
 from mam.scale.clusters import check_cluster
@@ -15,8 +17,6 @@ from mam.scale.manifest import copied_models, fingerprint, made_of, opened
 from mam.scale.shard_run import Run, ShardDone, run_shard
 from mam.scale.shards import SHARD_BYTES, Shard, plan_shards
 from mam.scale.spread import Say, spread_over
-
-ITEM_SECONDS = 600.0  # that one picture or row may take on a cluster
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,26 @@ def map_shards(
     cluster: str | None = None,
     limit: int | None = None,
     shard_bytes: int = SHARD_BYTES,
-    item_seconds: float = ITEM_SECONDS,
+    **settings: Any,
+) -> Outcome:
+    """Answer all items of pictures and data sets: ``run_shards`` of what ``plan_shards`` makes."""
+    if cluster is not None:
+        check_cluster(cluster)
+    shards = plan_shards(sources, shard_bytes, limit)
+    return run_shards(job, shards, out, cluster=cluster, **settings)
+
+
+def run_shards(
+    job: ShardJob,
+    shards: Sequence[Shard],
+    out: str | Path,
+    *,
+    cluster: str | None = None,
+    item_seconds: float | int = ITEM_SECONDS,
     advance: Advance = lambda items: None,
     say: Say = lambda line: None,
 ) -> Outcome:
-    """ItemAnswer all items of pictures and data sets, and write the answers to a folder of shards.
+    """Answer all items of shards, and write the answers to a folder, one file a shard.
 
     Run again, it does what is not done yet: the answers are the same, row for row, whatever the
     number of workers, and wherever it was stopped. ``cluster``: see ``mam.scale.clusters``; without
@@ -57,7 +72,6 @@ def map_shards(
     if cluster is not None:
         check_cluster(cluster)
     begin, folder = time.perf_counter(), Path(out)
-    shards = plan_shards(sources, shard_bytes, limit)
     made = made_of(job, shards)
     run_name = fingerprint(made)
     with opened(folder, made) as manifest:

@@ -27,7 +27,7 @@ class Run(NamedTuple):
     folder: Path  # of the answers, on a disk that all workers have
     fingerprint: str
     models: tuple[tuple[str, Path], ...]  # their files, on such a disk too
-    item_seconds: float | None  # that an item may take; None: any time
+    item_seconds: float | int | None  # that an item may take; None: any time
 
 
 class ShardDone(NamedTuple):
@@ -41,7 +41,7 @@ class ShardDone(NamedTuple):
 
 
 def run_shard(run: Run, shard: Shard) -> ShardDone:
-    """ItemAnswer the items of a shard and write them to its file.
+    """Answer the items of a shard and write them to its file.
 
     If an earlier attempt did not come to its end, it killed its worker: the items are then done one
     by one, and one that kills again is set aside.

@@ -19,13 +19,7 @@ from mam.commands.options import (
     PresetOption,
     QuietOption,
 )
-from mam.commands.over_shards import (
-    ITEM_SECONDS,
-    ClusterOption,
-    ItemSecondsOption,
-    run_over,
-    tell,
-)
+from mam.commands.over_shards import ClusterOption, ItemSecondsOption, run_over, tell
 from mam.commands.pictures import (
     PageOption,
     PicturesArgument,
@@ -35,6 +29,7 @@ from mam.commands.pictures import (
     find_pictures,
     find_sources,
 )
+from mam.core.limits import ITEM_SECONDS
 
 _MADE = "-found"
 # Objects of other sizes take five times as long; letters are learned in many sizes.
@@ -101,23 +96,15 @@ def find(
     known = {"mask": mask.value, "graphs": graphs, "scales": sizes}
     if not objects:
         known = {"preset": preset.value, "threshold": threshold, "scales": sizes}
-    number = copies or (1 if objects else 2)
+    job = FindJob(model, copies or (1 if objects else 2), objects, tuple(known.items()), page)
     if cluster is not None:
         if masks or depth:
             raise ValueError("--cluster: --masks and --depth are for one picture")
-        job = FindJob(model, number, objects, tuple(known.items()), page)
         folder = out[0] if out else None
         sources = find_sources(pictures, _MADE)
         tell(run_over(job, sources, folder, cluster, item_seconds, quiet), as_json)
         return
-    if objects:
-        from mam.commands.find.objects import object_search
-
-        find_one = object_search(model, known, number, depth, masks)
-    else:
-        from mam.commands.find.letters import letter_search
-
-        find_one = letter_search(model, known, number)
+    find_one = job.search(model, depth, masks)
     answers: list[FoundIn] = []
 
     def work(picture: Path) -> str:
