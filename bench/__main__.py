@@ -10,6 +10,7 @@ from bench import (
     sparsifier,
     speed_data,
     sweeps,
+    versions,
     warm,
 )
 
@@ -21,6 +22,7 @@ def main() -> None:
     sparsifier.main()
     contours.main()
     warm.main()
+    versions.main()
     components.main()
     letters.main()
     objects.main()

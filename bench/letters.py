@@ -55,7 +55,7 @@ def stages(bank: Bank, data: list[CabcRow], device: str) -> None:
 
     def first():
         return forward(
-            scores, library.chunks, library.groups, config.forward, library.largest, outside
+            scores, library.chunks, library.groups, config.forward, library.extent, outside
         )
 
     ranked = first()

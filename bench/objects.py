@@ -39,7 +39,7 @@ def stages(detector: ObjectDetector, image: np.ndarray) -> None:
 
     def forward():
         outside, lattice = config.evidence.outside, config.lattice
-        return try_all(evidence.pooled, library.tiles, len(bank), library.largest, outside, lattice)
+        return try_all(evidence.pooled, library.tiles, len(bank), library.extent, outside, lattice)
 
     tried = forward()
     best = np.argsort(-tried.score[:, 0])[: config.best + config.elsewhere]

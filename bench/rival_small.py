@@ -2,7 +2,8 @@
 
 Pathfinder images of 80 px with contours of 5 strokes and 4 distractors of 2, on which a network
 needs minutes to leave chance on a CPU, and seconds on an accelerator. Prints the loss as it goes
-(guessing: .693) and the share of 1,000 other images that are right.
+(guessing: .693) and the share of 1,000 other images that are right; before that, by how much the
+logits of images differ in the network that has learned nothing. ``--minutes 0`` tells that alone.
 """
 
 import argparse
@@ -50,6 +51,11 @@ def learned(kind: str, x: np.ndarray, y: np.ndarray, options: argparse.Namespace
 
     count = len(x) - TESTS
     state = start(Settings(kind, "pathfinder", count, "", SIDE, BATCH, options.rate))
+    print(
+        f"{kind}: {spread_of(state.network, x[TESTS:]):.4f} between logits at the start", flush=True
+    )
+    if not options.minutes:
+        return 0.0
     begin, losses, step = time.perf_counter(), [], 0
     while time.perf_counter() - begin < 60 * options.minutes:
         own = TESTS + numbers_of(step, count, BATCH, 0)
@@ -69,6 +75,17 @@ def learned(kind: str, x: np.ndarray, y: np.ndarray, options: argparse.Namespace
     return float(((np.concatenate(parts) > 0) == (y[:TESTS] > 0)).mean())
 
 
+def spread_of(network, x: np.ndarray) -> float:
+    """The standard deviation of the logits of a batch."""
+    import equinox as eqx
+    import jax.numpy as jnp
+
+    from mam.rivals.train import scaled
+
+    answer = eqx.filter_jit(lambda network, x: network(scaled(x), network.moments(), True)[0])
+    return float(answer(network, jnp.asarray(x[:BATCH])).std())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kinds", default="resnet,convnext,h-cnn")
@@ -79,7 +96,9 @@ def main() -> None:
     options = parser.parse_args()
     x, y = images(TESTS + options.images, options.workers)
     for kind in options.kinds.split(","):
-        print(f"{kind}: {100 * learned(kind, x, y, options):.1f} % right", flush=True)
+        right = learned(kind, x, y, options)
+        if options.minutes:
+            print(f"{kind}: {100 * right:.1f} % right", flush=True)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def _grouped(picture: np.ndarray, model: str, folder: Path) -> tuple[float, floa
     start = time.perf_counter(), time.process_time()
     found = group_drawing(picture, model=model)
     for ending in (".png", ".svg"):
-        write_whole(folder / f"curves{ending}", FILES[ending](found, "the picture"))
+        write_whole(folder / f"curves{ending}", FILES[ending].write(found, "the picture"))
     return time.perf_counter() - start[0], time.process_time() - start[1]
 
 

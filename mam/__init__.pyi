@@ -4,6 +4,7 @@
 from .factors import And as And
 from .factors import AnyOf as AnyOf
 from .factors import Choice as Choice
+from .factors import Count as Count
 from .factors import Or as Or
 from .factors import Pairwise as Pairwise
 from .factors import Pattern as Pattern

@@ -21,10 +21,13 @@ from typer.testing import CliRunner
 from mam.cli import app
 from mam.core.model_files import bundled_file
 from mam.data import ObjectsConfig, encode_png, make_objects, recipe, write_dataset
+from mam.data.generate.charts import make_chart
 from mam.vision.elastic.letters import finder as finders
 from mam.vision.elastic.letters.letter_forward import ForwardConfig
 from mam.vision.elastic.letters.letter_search import LetterSearchConfig
 from mam.vision.elastic.variants import VariantConfig
+from tests.commands.test_curves import SMALL as SMALL_CHARTS
+from tests.commands.test_curves import written
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -117,12 +120,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setitem(finders.PRESETS, "best", lambda: SMALL)
     drawn = np.full((240, 260), 255, np.uint8)
     drawn[38:43, 20:230] = drawn[118:123, 20:230] = 0
-    for name in ("picture.png", "mask.png"):
+    for name in ("picture.png", "mask.png", "scan.png", "scan.jpg", "neurites.ome.tif"):
         Image.fromarray(drawn).save(name)
+    chart = np.full((340, 460, 3), 255, np.uint8)
+    chart[100:103, 60:420], chart[200:203, 60:420] = (31, 119, 180), (255, 127, 14)
+    Image.fromarray(chart).save("chart.png")
     for name in ("images", "hard-train", "hard-test"):
         write_dataset(recipe("pathfinder", "easy", 1), 3, Path(f"{name}.parquet"))
     for name in ("letters", "test", "easy-train", "easy-test", "rest", "first"):
         write_dataset(recipe("cabc", "easy", 2), 2, Path(f"{name}.parquet"))
+    charts = [make_chart(SMALL_CHARTS, 1, row)[0] for row in range(3)]
+    written(Path("charts.parquet"), charts, "masks", "image")
     Path("model.uai").write_text("MARKOV\n2\n2 2\n1\n2 0 1\n4\n 1 2 3 4\n")
     Path("model.uai.evid").write_text("1 0 1\n")
     Path("model.uai.query").write_text("1 0\n")

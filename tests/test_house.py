@@ -17,7 +17,7 @@ import mam
 ROOT = Path(mam.__file__).parent
 # Lowest first; a layer may import itself and what stands before it.
 LAYERS = ["core", "factors", "graph", "infer", "models", "vision", "rivals", "tasks", "show"]
-LAYERS += ["scale", "reproduce", "web", "commands", "cli"]
+LAYERS += ["plugin", "scale", "reproduce", "web", "commands", "cli"]
 # data imports none of the model code, only core; any layer above the models may read data.
 # The rooms of a layer, lowest first; those of one line do not know each other, and files beside
 # the rooms stand below them. A room inside a room may use what its house offers.
@@ -32,7 +32,17 @@ MODULES |= {"Hershey-Fonts": "HersheyFonts", "lazy-loader": "lazy_loader", "pyya
 MODULES |= {"dask-jobqueue": "dask_jobqueue"}
 TOOLS = {"pytest-xdist", "ruff", "pyright", "beartype", "mkdocs-material", "mkdocstrings"}
 TOOLS |= {"ipykernel"}
-DATA_READERS = {"vision", "rivals", "tasks", "show", "scale", "reproduce", "web", "commands"}
+DATA_READERS = {
+    "vision",
+    "rivals",
+    "tasks",
+    "show",
+    "plugin",
+    "scale",
+    "reproduce",
+    "web",
+    "commands",
+}
 DATA_READERS |= {"cli", "data"}
 
 # Methods that a higher layer does; they import it when they are called.
@@ -204,6 +214,11 @@ def test_a_second_class_or_alias_of_one_name_is_found() -> None:
     assert duplicates(["class _A: ...", "class _A: ..."]) == set()
     assert duplicates(["class Mask: ...", "Mask = int"]) == {"Mask"}
     assert duplicates(["LARGE = 1", "LARGE = 2"]) == set()
+
+
+def test_a_module_of_vision_has_a_name_of_its_own() -> None:
+    names = Counter(path.stem for path in (ROOT / "vision").rglob("[!_]*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_help_is_fast() -> None:

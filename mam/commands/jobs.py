@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mam.core.limits import INK_PIECES
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -20,9 +22,15 @@ class GroupJob:
 
     model: str = "auto"
     threshold: float | None = None
-    polarity: str = "auto"
+    ink: str = "auto"
+    box: tuple[tuple[float, float], tuple[float, float]] | None = None
     bridging: float = 1.0
+    branches: bool = False
     bound: bool = False
+    simplify: float = 0.5
+    pixel_size: str | None = None
+    axes: str | None = None
+    most: int = INK_PIECES
     page: int | None = None
     batch: int = 1
 
@@ -31,14 +39,39 @@ class GroupJob:
         """The model, or both that it chooses from."""
         return ("contours", "curves") if self.model == "auto" else (self.model,)
 
+    def check(self) -> None:
+        """Refuse what cannot be understood, before any work."""
+        from mam.vision.images.ink_colours import check_ink
+
+        check_ink(self.ink)
+        _ = self.known
+
+    @property
+    def looked_at(self) -> dict[str, Any]:
+        """The settings of `see_ink`."""
+        names = ("threshold", "ink", "box", "page")
+        return {name: getattr(self, name) for name in names}
+
     @property
     def known(self) -> dict[str, Any]:
         """The settings of `group_drawing`."""
-        return {name: value for name, value in asdict(self).items() if name != "batch"}
+        from mam.data.pixel_size import parse_pixel_size
+        from mam.tasks.chart_axes import parse_axes
+
+        size = None if self.pixel_size is None else parse_pixel_size(self.pixel_size)
+        names = ("model", "bridging", "branches", "bound", "simplify", "most")
+        return (
+            self.looked_at
+            | {name: getattr(self, name) for name in names}
+            | {
+                "pixel_size": size,
+                "axes": None if self.axes is None else parse_axes(self.axes),
+            }
+        )
 
     def settings(self) -> Mapping[str, Any]:
-        """All of them."""
-        return asdict(self)
+        """All of them, as JSON has them: what was written before is compared with these."""
+        return json.loads(json.dumps(asdict(self)))
 
     def open(self, models: Mapping[str, Path]) -> "AnswerItems":
         """Nothing to load: models stay loaded once they were used."""
@@ -110,6 +143,7 @@ def _picture(item: "Item") -> "Path | np.ndarray":
 
 def _each(items: "Sequence[Item]", one: Any) -> "list[ItemAnswer]":
     """One by one; a picture that cannot be read has an error instead of an answer."""
+    from mam.core.faults import befell_the_machine
     from mam.scale import ItemAnswer
 
     found = []
@@ -117,5 +151,7 @@ def _each(items: "Sequence[Item]", one: Any) -> "list[ItemAnswer]":
         try:
             found.append(ItemAnswer(one(item)))
         except (ValueError, OSError) as error:
+            if befell_the_machine(error):
+                raise
             found.append(ItemAnswer(None, str(error)))
     return found

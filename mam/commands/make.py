@@ -8,7 +8,7 @@ import typer
 
 from mam.commands.ending import ends_on_request
 from mam.commands.options import QuietOption
-from mam.commands.over_shards import ClusterOption, spreading
+from mam.commands.over_shards import ClusterOption, over_cluster
 from mam.commands.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _write(
     with ExitStack() as stack:
         stack.enter_context(ends_on_request(kept))
         advance = stack.enter_context(progress_bar(title, count, quiet=quiet))
-        over = None if cluster is None else stack.enter_context(spreading(cluster, quiet))
+        over = None if cluster is None else stack.enter_context(over_cluster(cluster, quiet))
         write_dataset(recipe, count, out, config, advance, over)
     spent = time.perf_counter() - start
     typer.echo(f"{out}: {count} rows, {spent:.1f} s, {count / spent:.1f} rows/s")
@@ -130,12 +130,19 @@ def _span(text: str | None, name: str) -> tuple[int, int] | None:
 
 def curves(
     out: OutOption,
-    level: Annotated[str, typer.Option(help="easy, medium or hard.")] = "hard",
+    level: Annotated[str, typer.Option(help="easy, medium, hard or wild.")] = "hard",
     count: CountOption = 1000,
     seed: RowSeedOption = 0,
     workers: WorkersOption = 1,
     shard_rows: ShardRowsOption = 1000,
     cluster: ClusterOption = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            help="Of the level wild: noise, walks, corners, widths, dashes, dots, cuts, light, "
+            "trees, shared, or all in turn."
+        ),
+    ] = None,
     number: Annotated[str | None, typer.Option(help="Curves per image, e.g. 3 or 2-5.")] = None,
     width: Annotated[str | None, typer.Option(help="Width in px, e.g. 6 or 4-12.")] = None,
     size: Annotated[int | None, typer.Option(help="Side of the image in px.")] = None,
@@ -149,8 +156,9 @@ def curves(
     """Smooth curves that cross: which pixels belong together?
 
     \b
-    Example:
+    Examples:
       mam make curves --number 3 --width 4-8 --count 100 --out curves.parquet
+      mam make curves --level wild --kind dashes --count 200 --out dashes.parquet
     """
     from mam.data import StoreConfig, recipe
 
@@ -163,8 +171,12 @@ def curves(
         "gaps": gaps,
         "breaks": breaks,
         "noise": noise,
+        "kind": kind,
     }
     given = {name: value for name, value in wanted.items() if value is not None}
+    for name in given:
+        if not hasattr(made.config, name):
+            raise typer.BadParameter(f"the level {level} has no --{name}")
     made = dataclasses.replace(made, config=dataclasses.replace(made.config, **given))
     _write(made, count, out, StoreConfig(workers, shard_rows), cluster, quiet)
 

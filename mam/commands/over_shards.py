@@ -1,7 +1,7 @@
 """What commands with `--cluster` share: many pictures or rows, a folder of answers, a summary."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,14 +14,22 @@ from mam.core.limits import ITEM_SECONDS
 from mam.core.words import counted
 
 if TYPE_CHECKING:
-    from mam.scale import Outcome, ShardJob
-    from mam.scale.spread import ClusterMap
+    from mam.core.over import Over
+    from mam.scale import Outcome, Shard, ShardJob
 
 ClusterOption = Annotated[
     str | None,
     typer.Option(
         help="Many pictures over processes and machines: local, local:N, tcp://HOST:PORT, or a "
         "YAML file for SLURM, PBS, Kubernetes. Answers go to the folder --out.",
+        show_default=False,
+    ),
+]
+LearnClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Learn over processes and machines: local, local:N, tcp://HOST:PORT, or a YAML file "
+        "for SLURM, PBS, Kubernetes. The model is the same.",
         show_default=False,
     ),
 ]
@@ -36,17 +44,20 @@ AnswersOption = Annotated[
 
 
 @contextmanager
-def spreading(cluster: str, quiet: bool) -> "Iterator[ClusterMap]":
-    """What runs functions on a cluster, and says what befalls it."""
+def over_cluster(cluster: str | None, quiet: bool) -> "Iterator[Over]":
+    """What runs functions on a cluster and says what befalls it; without one, ``map``."""
+    if cluster is None:
+        yield map
+        return
     from mam.scale.clusters import check_cluster
     from mam.scale.spread import spread_over
 
     check_cluster(cluster)
-    with spread_over(cluster, _say(quiet)) as spread:
+    with spread_over(cluster, _told(quiet)) as spread:
         yield spread
 
 
-def _say(quiet: bool) -> "Callable[[str], None]":
+def _told(quiet: bool) -> "Callable[[str], None]":
     return lambda line: None if quiet else typer.echo(f"mam: {line}", err=True)
 
 
@@ -58,27 +69,69 @@ def run_over(
     item_seconds: float | int = ITEM_SECONDS,
     quiet: bool = False,
     limit: int | None = None,
+    wanted: Container[int] | None = None,
 ) -> "Outcome":
     """Run a job over a cluster, with progress."""
-    from mam.scale import plan_shards, run_shards
+    from mam.scale import plan_shards
 
     if out is None:
         raise ValueError("--cluster: give --out FOLDER for the shards of the answers")
     if out.suffix:
         raise ValueError(f"{out}: with --cluster, --out is a folder, for shards of answers")
-    shards = plan_shards(sources, limit=limit)
+    shards = plan_shards(sources, limit=limit, wanted=wanted)
+    return _run(job, shards, out, cluster, item_seconds, quiet)
+
+
+def _run(
+    job: "ShardJob",
+    shards: "Sequence[Shard]",
+    folder: Path,
+    cluster: str,
+    item_seconds: float | int,
+    quiet: bool,
+) -> "Outcome":
+    from mam.scale import run_shards
+
     total = sum(map(len, shards))
     kept = "finished shards are kept, the same command goes on"
     with ends_on_request(kept), progress_bar("all shards", total, "items", quiet) as advance:
         return run_shards(
             job,
             shards,
-            out,
+            folder,
             cluster=cluster,
             item_seconds=item_seconds,
             advance=advance,
-            say=_say(quiet),
+            say=_told(quiet),
         )
+
+
+@contextmanager
+def taught(
+    make_job: "Callable[[Path], ShardJob]",
+    data: str,
+    out: Path,
+    cluster: str,
+    limit: int | None,
+    quiet: bool,
+) -> Iterator[Path]:
+    """The folder of what each row taught on a cluster.
+
+    It lies beside the model that is made of it and written in this block, and goes with its end.
+    Models that the job needs and that have no file may be put there.
+    """
+    import shutil
+
+    from mam.scale import plan_shards
+    from mam.scale.clusters import check_cluster
+
+    check_cluster(cluster)
+    shards = plan_shards([data], limit=limit)
+    folder = out.with_name(f"{out.name}.shards")
+    folder.mkdir(exist_ok=True)
+    _run(make_job(folder), shards, folder, cluster, ITEM_SECONDS, quiet)
+    yield folder
+    shutil.rmtree(folder)
 
 
 def evaluate_over(
@@ -91,12 +144,13 @@ def evaluate_over(
     limit: int | None,
     as_json: bool,
     quiet: bool,
+    wanted: Container[int] | None = None,
 ) -> None:
     """Evaluate on a cluster; the report is that of one process."""
     from mam.scale.evaluation import EvaluateJob, report_of
 
     job = EvaluateJob(task, model, tuple(known.items()))
-    outcome = run_over(job, [data], out, cluster, quiet=quiet, limit=limit)
+    outcome = run_over(job, [data], out, cluster, quiet=quiet, limit=limit, wanted=wanted)
     report = report_of(task, outcome.folder, outcome.seconds)
     typer.echo(report.as_json() if as_json else report.as_text())
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from mam.commands.progress import progress_bar, working
+from mam.core.faults import befell_the_machine
 from mam.core.words import STANDARD_INPUT
 
 PicturesArgument = Annotated[
@@ -22,10 +23,10 @@ PicturesArgument = Annotated[
 PageOption = Annotated[int | None, typer.Option(help="The page of a file with several.", min=1)]
 
 
-def find_pictures(given: Sequence[str], made: str) -> list[Path]:
+def find_pictures(given: Sequence[str], *made: str) -> list[Path]:
     """All pictures that are named, in order, each once.
 
-    Of a folder those that the command itself ``made`` there, `NAME-made.png`, are left out.
+    Of a folder those that the command itself ``made`` there, `NAME-made...`, are left out.
     """
     found: dict[Path, None] = {}
     for name in given:
@@ -36,17 +37,17 @@ def find_pictures(given: Sequence[str], made: str) -> list[Path]:
     return list(found)
 
 
-def find_sources(given: Sequence[str], made: str) -> list[Path]:
+def find_sources(given: Sequence[str], *made: str) -> list[Path]:
     """All pictures that are named, and data sets: parquet files, and folders of them."""
     found: dict[Path, None] = {}
     for name in given:
         path = Path(name)
         data = path.suffix == ".parquet" or (path.is_dir() and any(path.glob("*.parquet")))
-        found |= dict.fromkeys([path] if data else find_pictures([name], made))
+        found |= dict.fromkeys([path] if data else find_pictures([name], *made))
     return list(found)
 
 
-def _expanded(name: str, made: str) -> list[Path]:
+def _expanded(name: str, made: tuple[str, ...]) -> list[Path]:
     from mam.data.images import SUFFIXES
 
     path = Path(name)
@@ -56,7 +57,7 @@ def _expanded(name: str, made: str) -> list[Path]:
         return [
             one
             for one in inside
-            if not (one.stem.endswith(made) and one.stem.removesuffix(made) in known)
+            if not any(end in one.name and one.name.rpartition(end)[0] in known for end in made)
         ]
     if not path.exists() and glob.has_magic(name):
         return [Path(one) for one in sorted(glob.glob(name, recursive=True))]
@@ -69,22 +70,27 @@ def called(picture: Path) -> str:
 
 
 def beside_each(pictures: Sequence[Path], made: str, out: Path | None = None) -> dict[Path, Path]:
-    """Where the outcome of each picture goes: ``out``, of several a folder; or beside it.
-
-    Pictures that differ in their ending alone keep it in the name of the outcome.
-
-    >>> beside_each([Path("a/b.jpg")], "-curves")
-    {PosixPath('a/b.jpg'): PosixPath('a/b-curves.png')}
-    """
+    """Where the outcome of each picture goes: ``out``, of several a folder; or beside it."""
     several = len(pictures) > 1
     if several and out is not None and not out.is_dir():
         raise NotADirectoryError(f"{out}: for several pictures give a folder that is there")
     if not several and out is not None:
         return dict.fromkeys(pictures, out)
-    short = {one: _outcome(one, one.stem, made, out) for one in pictures}
+    return in_folder(pictures, made, out)
+
+
+def in_folder(pictures: Sequence[Path], made: str, folder: Path | None = None) -> dict[Path, Path]:
+    """A name for the outcome of each picture, in a folder or beside it.
+
+    Pictures that differ in their ending alone keep it in the name of the outcome.
+
+    >>> in_folder([Path("a/b.jpg")], "-curves")
+    {PosixPath('a/b.jpg'): PosixPath('a/b-curves.png')}
+    """
+    short = {one: _outcome(one, one.stem, made, folder) for one in pictures}
     often = Counter(short.values())
     places = {
-        one: path if often[path] == 1 else _outcome(one, one.name, made, out)
+        one: path if often[path] == 1 else _outcome(one, one.name, made, folder)
         for one, path in short.items()
     }
     first: dict[Path, Path] = {}
@@ -94,9 +100,9 @@ def beside_each(pictures: Sequence[Path], made: str, out: Path | None = None) ->
     return places
 
 
-def _outcome(picture: Path, name: str, made: str, out: Path | None) -> Path:
+def _outcome(picture: Path, name: str, made: str, folder: Path | None) -> Path:
     name = "standard-input" if str(picture) == STANDARD_INPUT else name
-    return (picture.parent if out is None else out) / f"{name}{made}.png"
+    return (picture.parent if folder is None else folder) / f"{name}{made}.png"
 
 
 def each_picture(
@@ -123,6 +129,8 @@ def each_picture(
             try:
                 typer.echo(work(picture))
             except (ValueError, OSError) as error:
+                if befell_the_machine(error):
+                    raise  # it would befall all others too
                 failed += 1
                 typer.secho(f"mam: {error}", err=True, fg=typer.colors.RED)
             advance(1)

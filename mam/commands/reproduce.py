@@ -1,5 +1,6 @@
 """`mam reproduce`: the paper's experiments, done again. Heavy imports live inside the command."""
 
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +9,7 @@ import typer
 
 from mam.commands.ending import ends_on_request
 from mam.commands.options import JsonOption, QuietOption
+from mam.commands.over_shards import over_cluster
 from mam.commands.progress import share_bar
 
 
@@ -57,6 +59,14 @@ def reproduce(
     runs: Annotated[
         int | None, typer.Option(help="Runs of every figure, other than the scale's.", min=1)
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Steps over processes and machines: local, local:N, tcp://HOST:PORT, or a YAML "
+            "file for SLURM, PBS, Kubernetes.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -69,17 +79,28 @@ def reproduce(
       mam reproduce pathfinder --scale smoke --out pathfinder/
     """
     import json
+    from functools import partial
 
-    from mam.reproduce.run import prepare
+    from mam.reproduce.run import Asked, do_step, prepare
     from mam.reproduce.run import reproduce as do
 
     changes = {name: n for name, n in (("test", test), ("runs", runs)) if n is not None}
     study = prepare(experiment.value, scale.value, out, data, changes, rivals)
     kept = f"finished steps are kept in {out}, the same command goes on"
-    with ends_on_request(kept), share_bar(experiment.value, quiet) as tell:
+    with ExitStack() as stack:
+        stack.enter_context(ends_on_request(kept))
+        tell = stack.enter_context(share_bar(experiment.value, quiet))
+        elsewhere = None
+        if cluster is not None:
+            over = stack.enter_context(over_cluster(cluster, quiet))
+            given, others = (one and one.absolute() for one in (data, rivals))
+            known = tuple(changes.items())
+            asked = Asked(experiment.value, scale.value, out.absolute(), given, known, others)
+            elsewhere = partial(over, partial(do_step, asked))
         path = do(
             study,
             lambda title, share: tell(f"{experiment.value}: {title}", share),
             lambda text: None if quiet else typer.echo(f"mam: {text}", err=True),
+            elsewhere,
         )
     typer.echo(json.dumps({"page": str(path), **study.summary()}) if as_json else f"{path}")

@@ -4,7 +4,8 @@ docs/limits.md says what each protects from; those of the server are in ``mam.we
 """
 
 PICTURE_PIXELS = 1 << 26  # of any picture: four times a good camera's, and 200 MB as RGB
-CURVE_PIXELS = 50_000_000  # of a mask of continuous curves: some 3 GB and half a minute
+CURVE_PIXELS = 50_000_000  # of a mask of continuous curves: some 1.5 GB and ten seconds
+INK_PIECES = 1000  # of a drawing; a photograph without lines has more, and would take minutes
 HEADER_BYTES = 16 << 20  # of a model file; a header names every array, in some 100 bytes each
 METADATA_CHARACTERS = 1 << 20  # of a model file; those of bundled models have fewer than 1,000
 METADATA_DEPTH = 32  # brackets inside brackets; the deepest that is written here has 4

@@ -92,7 +92,10 @@ def load_model(source: str | Path, schema: Schema, *, mapped: bool = False) -> M
 
 
 def _mapped(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of a safetensors file: a length, a JSON header of that length, then the data."""
+    """The arrays of a safetensors file: a length, a JSON header of that length, then the data.
+
+    Rows here and there are looked up; safetensors' own slices are of rows in a row, and copies.
+    """
     whole = np.memmap(path, np.uint8, "r")
     start = 8 + int.from_bytes(whole[:8].tobytes(), "little")
     arrays = {}

@@ -6,6 +6,7 @@ process 65,530 of them; then the next compilation ends it. So whoever may compil
 drop all programs. Those still wanted are compiled again, once.
 """
 
+import time
 from pathlib import Path
 
 import jax
@@ -19,18 +20,28 @@ _NEW_PROGRAMS = 16
 
 
 class _Compilations:
-    """How many programs this process compiled, and how many when the maps were last counted.
+    """How many programs this process compiled, in how many seconds; and how many there were when
+    the maps were last counted.
 
     The one piece of state in the library: what it counts belongs to the process as well.
     """
 
     total = 0
+    seconds = 0.0
     looked = 0
     listening = False
 
     def listen(self, event: str, duration_secs: float, **details: object) -> None:
+        if event.endswith(("backend_compile_duration", "jaxpr_to_mlir_module_duration")):
+            self.seconds += duration_secs
         if event.endswith("backend_compile_duration"):
             self.total += 1
+
+    def begin(self) -> None:
+        """Count from now on, if that has not begun."""
+        if not self.listening:
+            self.listening = True
+            jax.monitoring.register_event_duration_secs_listener(self.listen)
 
 
 _COMPILED = _Compilations()
@@ -48,11 +59,37 @@ def most_memory_maps() -> int:
 
 def forget_old_programs() -> None:
     """Drop all compiled programs if they take a large share of the memory maps."""
-    if not _COMPILED.listening:
-        _COMPILED.listening = True
-        jax.monitoring.register_event_duration_secs_listener(_COMPILED.listen)
+    _COMPILED.begin()
     if _COMPILED.total - _COMPILED.looked < _NEW_PROGRAMS:
         return
     _COMPILED.looked = _COMPILED.total
     if memory_maps() > _SHARE * most_memory_maps():
         jax.clear_caches()
+
+
+class Stopwatch:
+    """Adds up the seconds between its starts and stops, and what of them was compiling.
+
+    >>> watch = Stopwatch()
+    >>> with watch:
+    ...     total = sum(range(1000))
+    >>> watch.seconds > 0, watch.compiling
+    (True, 0.0)
+    """
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.compiling = 0.0
+        self._start = 0.0, 0.0
+
+    def __enter__(self) -> "Stopwatch":
+        _COMPILED.begin()
+        self._start = time.perf_counter(), _COMPILED.seconds
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        begin, before = self._start
+        spent = time.perf_counter() - begin
+        self.seconds += spent
+        # Several threads may compile at once.
+        self.compiling += min(_COMPILED.seconds - before, spent)

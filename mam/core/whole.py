@@ -9,6 +9,13 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from mam.core.faults import renamed
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
 _LONGEST = 200  # bytes of a name that its temporary one repeats; most systems allow 255 in all
 _TEMPORARY = re.compile(r"(.+)\.[0-9a-f]{16}\.tmp", re.DOTALL)
 # What this process is writing: one that must end at once can still take it away.
@@ -35,10 +42,11 @@ def whole_file(path: Path) -> Iterator[Path]:
     [('a.txt', 'whole')]
     """
     fresh: Path | None = None
+    held: int | None = None
     try:
         target = real_path(path)
         mode = _mode_of(target)
-        fresh = _create(target, 0o666 if mode is None else mode)
+        fresh, held = _create(target, 0o666 if mode is None else mode)
         _unfinished.add(fresh)
         yield fresh
         if mode is not None:
@@ -47,12 +55,15 @@ def whole_file(path: Path) -> Iterator[Path]:
         os.replace(fresh, target)
         _sync_folder(target.parent)
     except OSError as error:
-        raise type(error)(f"{path}: cannot be written ({reason_of(error, fresh)})") from None
+        text = f"{path}: cannot be written ({reason_of(error, fresh)})"
+        raise renamed(error, text) from None
     finally:
         if fresh is not None:
             _unfinished.discard(fresh)
             with contextlib.suppress(OSError):
                 fresh.unlink()
+        if held is not None:
+            os.close(held)
 
 
 def remove_unfinished() -> None:
@@ -73,9 +84,34 @@ def check_writable(path: Path) -> None:
     try:
         target = real_path(path)
         _mode_of(target)
-        _create(target, 0o600).unlink()
+        fresh, held = _create(target, 0o600)
+        fresh.unlink()
+        if held is not None:
+            os.close(held)
     except OSError as error:
         raise type(error)(f"{path}: cannot be written ({reason_of(error)})") from None
+
+
+def sweep(paths: Iterable[Path]) -> None:
+    """Remove what killed writers of these files left; what is still being written stays."""
+    by_folder: dict[Path, list[str]] = {}
+    for path in map(real_path, paths):
+        by_folder.setdefault(path.parent, []).append(path.name)
+    for folder, names in by_folder.items():
+        for stray in left_behind(folder, names) if folder.is_dir() else ():
+            with contextlib.suppress(OSError):
+                _remove_if_left(stray)
+
+
+def _remove_if_left(stray: Path) -> None:
+    if fcntl is None:  # nobody knows
+        return
+    file = os.open(stray, os.O_RDONLY)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        stray.unlink()
+    finally:
+        os.close(file)
 
 
 def left_behind(folder: Path, names: Iterable[str]) -> list[Path]:
@@ -106,11 +142,23 @@ def _mode_of(target: Path) -> int | None:
     return stat.S_IMODE(found.st_mode)
 
 
-def _create(target: Path, mode: int) -> Path:
-    """An empty file beside another, certainly new: a link of its name would not be followed."""
-    fresh = target.with_name(f"{_stem(target.name)}.{secrets.token_hex(8)}.tmp")
-    os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
-    return fresh
+def _create(target: Path, mode: int) -> tuple[Path, int | None]:
+    """An empty file beside another, certainly new: a link of its name would not be followed.
+
+    With it comes what holds a lock on it as long as it is open: who finds the file without one
+    knows that its writer is gone.
+    """
+    while True:
+        fresh = target.with_name(f"{_stem(target.name)}.{secrets.token_hex(8)}.tmp")
+        held = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+        if fcntl is None:  # Windows, which renames no open file
+            os.close(held)
+            return fresh, None
+        with contextlib.suppress(OSError):  # a network file system may know no locks
+            fcntl.flock(held, fcntl.LOCK_EX)
+        if os.fstat(held).st_nlink:
+            return fresh, held
+        os.close(held)  # it was swept away before it was locked
 
 
 def _sync(path: Path) -> None:

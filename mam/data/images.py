@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Shaped, UInt8
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from mam.core.faults import renamed
 from mam.core.limits import PICTURE_PIXELS
 from mam.core.words import STANDARD_INPUT
 from mam.data.pixels import as_pixels
@@ -110,7 +111,7 @@ def _content(source: bytes | str | Path, name: str | None) -> tuple[bytes, str]:
     try:
         return Path(source).read_bytes(), name
     except OSError as error:
-        raise type(error)(f"{name}: {error.strerror}") from None
+        raise renamed(error, f"{name}: {error.strerror}") from None
 
 
 def _array(data: bytes, name: str, max_pixels: int) -> Shaped[np.ndarray, "..."]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from mam.core.whole import check_writable
+from mam.core.whole import check_writable, sweep
 
 Identity = tuple[int, int] | str
 
@@ -29,7 +29,7 @@ def check_outputs(
     have it.
     Files count, not names: a link to an input is that input. Of an input that is a folder no file
     that is there may be overwritten. What is None, or an input elsewhere than on this machine, is
-    passed over.
+    passed over. What killed commands left half written of these outputs is removed.
 
     >>> check_outputs({".png": [Path("a.png"), Path("./a.png")]})
     Traceback (most recent call last):
@@ -58,6 +58,7 @@ def check_outputs(
         if identity in taken:
             raise ValueError(f"{path}: two outputs of one command cannot be the same file")
         taken.add(identity)
+    sweep(path for path, _ in wanted)
     for path, ending in wanted:
         check_writable(path)
         allowed = (ending,) if isinstance(ending, str) else ending

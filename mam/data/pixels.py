@@ -3,6 +3,7 @@
 import numpy as np
 from jaxtyping import Bool, Float, Shaped, UInt8
 
+ON = 26  # of 255: what is brighter is ON in an anti-aliased drawing (the published threshold)
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)  # ITU-R 601, as Pillow's own conversion
 _HALF = 127.5
 _CHANNELS = (1, 2, 3, 4)  # grey, grey and alpha, RGB, RGBA

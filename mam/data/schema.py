@@ -1,7 +1,7 @@
 """The data sets' rows: as Python values, and as parquet records with Hugging Face metadata."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -56,6 +56,7 @@ class CurvesRow:
     gaps: Bool[np.ndarray, "rows cols"] | None = None  # the mask broken along upper curves' borders
     name: str | None = None
     masks: Bool[np.ndarray, "curves rows cols"] | None = None  # all pixels of each, shared or not
+    image: UInt8[np.ndarray, "rows cols 3"] | None = None  # the picture that the mask was made from
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +111,9 @@ COLUMNS: Mapping[type, Mapping[str, pa.DataType]] = {
     },
 }
 
-# Read where a file has them, never written.
+# Read where a file has them; written where a data set says so.
 OPTIONAL: Mapping[type, Mapping[str, pa.DataType]] = {
-    CurvesRow: {"gaps": _IMAGE, "name": pa.string(), "masks": _IMAGES},
+    CurvesRow: {"gaps": _IMAGE, "name": pa.string(), "masks": _IMAGES, "image": _IMAGE},
 }
 
 
@@ -125,13 +126,15 @@ def _feature(kind: pa.DataType) -> Any:
     return {"dtype": str(kind), "_type": "Value"}
 
 
-def schema_of(row_type: type, extra: Mapping[str, str] | None = None) -> pa.Schema:
+def schema_of(
+    row_type: type, extra: Mapping[str, str] | None = None, also: Sequence[str] = ()
+) -> pa.Schema:
     """The parquet schema of a kind of row, with the metadata `datasets.load_dataset` reads.
 
-    >>> schema_of(CurvesRow).names
-    ['mask', 'labels']
+    >>> schema_of(CurvesRow, also=["name"]).names
+    ['mask', 'labels', 'name']
     """
-    columns = COLUMNS[row_type]
+    columns = {**COLUMNS[row_type], **{name: OPTIONAL[row_type][name] for name in also}}
     features = {name: _feature(kind) for name, kind in columns.items()}
     metadata = {"huggingface": json.dumps({"info": {"features": features}}), **(extra or {})}
     return pa.schema(list(columns.items()), metadata=metadata)
@@ -150,10 +153,14 @@ def to_record(row: Row) -> dict[str, Any]:
     ['labels', 'mask']
     """
     record: dict[str, Any] = {}
-    for name, kind in COLUMNS[type(row)].items():
+    also = OPTIONAL.get(type(row), {})
+    there = {name: kind for name, kind in also.items() if getattr(row, name) is not None}
+    for name, kind in {**COLUMNS[type(row)], **there}.items():
         value = getattr(row, name)
         if kind == _IMAGE:
             record[name] = _png(value)
+        elif kind == _IMAGES:
+            record[name] = [_png(one) for one in value]
         elif name == "segments":
             record[name] = json.dumps(
                 [[[s.row, s.col, round(s.angle, 4)] for s in c] for c in value]
@@ -259,7 +266,7 @@ def _picture(row_type: type, name: str, cell: Mapping[str, Any], spot: str) -> A
     if not cell.get("bytes"):
         raise ValueError(f"{spot}: the image has no bytes")
     pixels = read_picture(cell["bytes"], spot)
-    if row_type is ObjectRow and name == "image":
+    if row_type in (ObjectRow, CurvesRow) and name == "image":
         if pixels.ndim != 3:
             pixels = np.repeat(pixels[..., None], 3, axis=2)
         return pixels[..., :3]

@@ -4,6 +4,7 @@ from mam.factors.and_ import And
 from mam.factors.any_of import AnyOf
 from mam.factors.base import Block, Factors, Listing, Plan, Port
 from mam.factors.choice import Choice
+from mam.factors.count import Count
 from mam.factors.or_ import Or
 from mam.factors.padding import Padding
 from mam.factors.pairwise import Pairwise
@@ -13,7 +14,17 @@ from mam.factors.ragged import Ragged
 from mam.factors.table import Table
 from mam.factors.window import Window
 
-KINDS: tuple[type[Factors], ...] = (Table, Pairwise, Pattern, Or, And, Window, Choice, AnyOf)
+KINDS: tuple[type[Factors], ...] = (
+    Table,
+    Pairwise,
+    Pattern,
+    Or,
+    And,
+    Window,
+    Choice,
+    AnyOf,
+    Count,
+)
 
 __all__ = [
     "KINDS",
@@ -21,6 +32,7 @@ __all__ = [
     "AnyOf",
     "Block",
     "Choice",
+    "Count",
     "Factors",
     "Listing",
     "Or",

@@ -17,8 +17,9 @@ from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
+from mam.factors.limits import limit
 from mam.factors.network import NetworkBuilder
 from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged
@@ -119,14 +120,15 @@ class Unions:
 
 @dataclass(frozen=True)
 class Limits:
-    """Lists of binary variables of which one is ON at most, and at least unless ``optional``."""
+    """Lists of binary variables of which so many are ON, at least and at most."""
 
     members: Ragged
-    optional: Bool[np.ndarray, " lists"]
+    least: Int[np.ndarray, " lists"]
+    most: Int[np.ndarray, " lists"]
 
 
 # Far more than any score that listing all states is meant for, and exact to 1e-8 in sums.
-FORBIDDEN = -1e6
+FORBIDDEN = -limit(np.float64)
 
 
 @dataclass(frozen=True)

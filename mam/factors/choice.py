@@ -144,7 +144,8 @@ class Choice(MemberLists):
             network.add(np.stack([selected, member], 1), demand(follows))
 
     def limits(self) -> Limits:
-        return Limits(self.members, np.isfinite(self.potentials[self.row, 0]))
+        least = np.isneginf(self.potentials[self.row, 0]).astype(np.int64)
+        return Limits(self.members, least, np.ones_like(least))
 
     def unions(self) -> Unions | None:
         """Two at once are forbidden: a AND b is a plus b less a OR b; and so may be none."""

@@ -17,7 +17,7 @@ A row whose variables are all padding may belong to any instance: it says nothin
 
 Such a wiring is solved by ``mam.infer.sweeps.sweep_wired``, a function to be compiled in, together
 with ``Stages`` that say which row of each instance sends when (``mam.infer.stages``). An example is
-``mam.vision.elastic.candidates``.
+``mam.vision.elastic.placed_graphs``.
 """
 
 from collections.abc import Iterator

@@ -5,18 +5,16 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
 
-from mam.graph import Wiring
 from mam.graph.evidence import as_difference
 from mam.infer import evaluate
 from mam.infer.deadline import Deadline
 from mam.infer.dual import DualDescent, DualState
-from mam.infer.loop import Info, run, run_in_pieces
+from mam.infer.loop import run, run_in_pieces
 from mam.infer.options import Options
 from mam.infer.passing import HostStore, Store
 from mam.infer.problem import Problem
-from mam.infer.smooth import PASSES, SmoothDescent, SmoothState
+from mam.infer.smooth import PASSES, SmoothDescent
 
 # A look of the smoothed descent works as long as this many of the other, 20 passes each.
 _LOOKS = PASSES // 20
@@ -42,13 +40,13 @@ def dual_bounds(problem: Problem, states: HostStore, options: Options, end: Dead
     compiled = problem.compiled
     evidence = tuple(as_difference(scores, np.float64) for scores in problem.scores)
     tolerance = np.float64(options.bound_tolerance)
-    model = (compiled.wiring, compiled.potentials, evidence, problem.scores, tolerance)
+    descent = DualDescent(compiled.wiring, compiled.potentials, evidence, problem.scores, tolerance)
     lowest = evaluate.lowest_possible(compiled, problem.scores)
     lowest -= 1e-6 * (1 + np.abs(lowest))
     with jax.enable_x64(True):
         state, steps = run_in_pieces(
-            lambda state, active, steps: _descend(*model, state, steps, active),
-            _start(*model, states),
+            lambda state, active, steps: _descend(descent, state, steps, active),
+            _start(descent, states),
             np.ones(compiled.wiring.instances, bool),
             options.bound_steps,
             end,
@@ -61,7 +59,7 @@ def dual_bounds(problem: Problem, states: HostStore, options: Options, end: Dead
             mine = wanted & (start == temperature)
             for steps in np.unique(left[mine]):
                 state = _smoothed(
-                    model, state, temperature, int(steps), mine & (left == steps), end
+                    descent, state, temperature, int(steps), mine & (left == steps), end
                 )
     bounds = np.asarray(state.bound)
     found, messages = (tuple(map(np.asarray, store)) for store in (state.states, state.messages))
@@ -79,39 +77,20 @@ def _temperatures(problem: Problem, state: DualState) -> np.ndarray:
 
 
 @jax.jit
-def _start(
-    wiring: Wiring,
-    potentials: Store,
-    evidence: Store,
-    scores: Store,
-    tolerance: Array,
-    states: Store,
-) -> DualState:
-    solver = DualDescent(wiring, potentials, evidence, scores, tolerance)
+def _start(descent: DualDescent, states: Store) -> DualState:
+    wiring, dtype = descent.wiring, descent.evidence[0].dtype
     zero = tuple(
-        jnp.zeros((size,) if n == 2 else (size, n), evidence[0].dtype)
+        jnp.zeros((size,) if n == 2 else (size, n), dtype)
         for size, n in zip(wiring.store_sizes, wiring.states, strict=True)
     )
-    return solver.init(zero, states)
+    return descent.init(zero, states)
 
 
-@jax.jit
-def _descend(
-    wiring: Wiring,
-    potentials: Store,
-    evidence: Store,
-    scores: Store,
-    tolerance: Array,
-    state: DualState,
-    steps: Array,
-    active: Array,
-) -> tuple[DualState, Info]:
-    solver = DualDescent(wiring, potentials, evidence, scores, tolerance)
-    return run(solver, state, steps, active)
+_descend = jax.jit(run)
 
 
 def _smoothed(
-    model: tuple,
+    descent: DualDescent,
     state: DualState,
     temperature: float,
     steps: int,
@@ -119,27 +98,12 @@ def _smoothed(
     end: Deadline,
 ) -> DualState:
     """Go on from where block descent rests, until the clock shows ``end``."""
-    start = SmoothDescent(DualDescent(*model), temperature).init(state)
+    smooth = SmoothDescent(descent, temperature)
     found, _ = run_in_pieces(
-        lambda state, active, steps: _descend_smoothly(*model, state, steps, active),
-        start,
+        lambda state, active, steps: _descend(smooth, state, steps, active),
+        smooth.init(state),
         active,
         steps,
         end,
     )
     return found.dual
-
-
-@jax.jit
-def _descend_smoothly(
-    wiring: Wiring,
-    potentials: Store,
-    evidence: Store,
-    scores: Store,
-    tolerance: Array,
-    state: SmoothState,
-    steps: Array,
-    active: Array,
-) -> tuple[SmoothState, Info]:
-    descent = DualDescent(wiring, potentials, evidence, scores, tolerance)
-    return run(SmoothDescent(descent, state.temperature), state, steps, active)

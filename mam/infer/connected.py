@@ -19,7 +19,7 @@ _MANY_VARIABLES = 2000
 _MANY_EDGES = 1 << 13
 _MANY_CYCLES = 0.1
 
-Count = TypeVar("Count", int, np.ndarray)
+Tally = TypeVar("Tally", int, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def number_components(free: np.ndarray, pairs: Sequence[np.ndarray]) -> np.ndarr
     return found
 
 
-def cycles(nodes: Count, edges: Count) -> Count:
+def cycles(nodes: Tally, edges: Tally) -> Tally:
     """How many independent cycles connected graphs have."""
     return 1 + edges - nodes
 

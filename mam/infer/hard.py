@@ -6,9 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
 
+from mam.infer.few import few_on
 from mam.infer.linear import branch_and_bound
 from mam.infer.maxproduct import max_product
 from mam.infer.options import Options
+from mam.infer.refill import refill
 from mam.infer.rest import Rest
 from mam.infer.search import Search
 from mam.infer.solution import Solution
@@ -20,6 +22,8 @@ from mam.infer.toulbar.process import check_installed
 _FIRST = 0.1
 # Variables of components that it gets although no bound is asked for.
 EASY = 500
+# Variables of components that branch and bound nearly always proves within a second.
+PROVABLE = 100
 _BOTH = "toulbar2 and max-product"
 
 
@@ -64,21 +68,39 @@ def _take(
         answers[i] = _better(answers[i], answer)
 
 
-def by_branch_and_bound(rest: Sequence[Rest], seconds: float | int) -> list[Solution | None]:
-    """The answers to components that are small linear programs; each may take some ``seconds``.
+def by_branch_and_bound(
+    rest: Sequence[Rest], seconds: float | int, most: int = EASY
+) -> list[Solution | None]:
+    """Answers to components each in so many ``seconds``, or None. Without time nothing is tried.
 
-    HiGHS lets go of the interpreter, so several run at once. Without time nothing is tried.
+    Sets of few variables are tried first, of components of any size that allows it, then HiGHS for
+    up to ``most`` variables. That lets go of the interpreter, so several run at once.
     """
     if not rest or not seconds:
         return [None] * len(rest)
 
     def one(some: Rest) -> Solution | None:
-        if some.free.sum() > EASY:
-            return None
+        found = few_on(some.graph, some.evidence)
+        if found is not None or some.free.sum() > most:
+            return found
         return branch_and_bound(some.graph, some.evidence, float(seconds))
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return list(pool.map(one, rest))
+
+
+def without_messages(rest: Sequence[Rest], options: Options) -> list[Solution | None]:
+    """Answers to components of ORs and choices, small ones proved; None for all others.
+
+    Nothing is compiled, so the first of them is answered as fast as the last.
+    """
+    answers = by_branch_and_bound(rest, options.seconds, PROVABLE)
+    return [
+        refill(one.graph, one.evidence, options.seed)
+        if answer is None and options.seconds
+        else answer
+        for one, answer in zip(rest, answers, strict=True)
+    ]
 
 
 def completed(

@@ -1,11 +1,11 @@
-r"""Components of weighted ORs and choices as linear programs in whole numbers, solved by HiGHS.
+r"""Components of weighted ORs and limits as linear programs in whole numbers, solved by HiGHS.
 
 With :math:`z_j` for "some member of list j is ON" the best assignment maximises
 
 .. math:: \sum_i s_i x_i + \sum_j w_j z_j, \qquad
     z_j \le \sum_{i \in M_j} x_i \text{ if } w_j > 0, \quad z_j \ge x_i \text{ if } w_j < 0,
 
-and a choice demands :math:`\sum_i x_i \le 1`, or :math:`= 1`. Branch and bound proves it, and for
+and a limit demands :math:`a \le \sum_i x_i \le b`. Branch and bound proves it, and for
 some dozens of variables takes milliseconds; nothing is compiled.
 """
 
@@ -16,13 +16,15 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from mam.factors import Ragged
-from mam.factors.base import FORBIDDEN
-from mam.graph import FactorGraph, GraphUnion, union_scores
+from mam.graph import FactorGraph, GraphUnion, Scores, union_scores
 from mam.graph.evidence import Evidence
+from mam.infer.few import WAY
 from mam.infer.score import graph_scores
 from mam.infer.solution import Solution
+from mam.infer.weighted_ors import WeightedOrs
 
-WAY = "branch and bound"
+# Programs with more rules take HiGHS longer than what they prove is worth.
+_MOST_RULES = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class _Program:
 def branch_and_bound(
     graph: FactorGraph, evidence: Evidence | None, seconds: float
 ) -> Solution | None:
-    """Return a proved answer, or None if the graph is not of this form or the time is over.
+    """Return a proved answer; None if the graph is not of this form, too large, or time is over.
 
     >>> from mam.factors import AnyOf
     >>> from mam.graph import GraphBuilder
@@ -68,7 +70,7 @@ def branch_and_bound(
     union = GraphUnion.of(graph)
     scores = union_scores(union, evidence)
     program = _program(union, scores)
-    if program is None:
+    if program is None or len(program.most) > _MOST_RULES:
         return None
     found = program.solve(whole=True, seconds=seconds)
     if found.status != 0:
@@ -97,32 +99,17 @@ def relaxed_maximum(graph: FactorGraph, evidence: Evidence | None, seconds: floa
     return -float(found.fun) if found.x is not None else np.inf
 
 
-def _program(union: GraphUnion, scores: tuple) -> _Program | None:
-    """The program of a union, if its factors are weighted ORs and choices."""
-    count = len(union.states)
-    if (union.states != 2).any():
+def _program(union: GraphUnion, scores: tuple[Scores, ...]) -> _Program | None:
+    """The program of a union, if it is of this form."""
+    form = WeightedOrs.of(union, scores)
+    if form is None:
         return None
-    own, fixed = np.zeros(count), np.tile([0.0, 1.0], (count, 1))
-    for some in scores:
-        finite = np.maximum(some.values, FORBIDDEN)
-        own[some.variables] = np.where(
-            np.isfinite(some.values).all(1), finite[:, 1] - finite[:, 0], 0.0
-        )
-        fixed[some.variables[np.isneginf(some.values[:, 0])], 0] = 1.0
-        fixed[some.variables[np.isneginf(some.values[:, 1])], 1] = 0.0
-    rows, values, extra = _Rows(), [own], count
-    for group in union.sets:
-        limits = group.factors.limits()
-        if limits is not None:
-            rows.add_sums(limits.members, np.where(limits.optional, 0.0, 1.0))
-            continue
-        terms = group.factors.unions()
-        if terms is None or np.abs(terms.weights).max(initial=0.0) > -FORBIDDEN / 4:
-            return None
-        rows.add_ors(terms.members, terms.weights, extra)
-        values.append(terms.weights)
-        extra += len(terms.weights)
-    return _Program(np.concatenate(values), *rows.built(extra), fixed)
+    rows, count = _Rows(), len(form.own)
+    rows.add_sums(form.limited, form.least, form.most)
+    rows.add_ors(form.lists, form.weights, count)
+    values = np.concatenate([form.own, form.weights])
+    fixed = np.stack([form.forced[:, 1], ~form.forced[:, 0]], 1).astype(float)
+    return _Program(values, *rows.built(len(values)), fixed)
 
 
 class _Rows:
@@ -133,10 +120,11 @@ class _Rows:
         self._bounds: list[tuple[np.ndarray, np.ndarray]] = []
         self._count = 0
 
-    def add_sums(self, members: Ragged, least: np.ndarray) -> None:
-        """At most one member is ON, and at least ``least``."""
+    def add_sums(self, members: Ragged, least: np.ndarray, most: np.ndarray) -> None:
+        """At least and at most so many members are ON."""
         ones = np.ones(len(members.values))
-        self._append(members.row_of_value, members.values, ones, least, np.ones(len(members)))
+        bounds = least.astype(float), most.astype(float)
+        self._append(members.row_of_value, members.values, ones, *bounds)
 
     def add_ors(self, members: Ragged, weights: np.ndarray, first: int) -> None:
         """The variables from ``first`` on say whether some member is ON."""

@@ -23,7 +23,7 @@ from mam.graph.evidence import Evidence
 from mam.infer.assemble import assembled
 from mam.infer.connected import all_tangled, cycles, forests
 from mam.infer.eliminate import eliminate
-from mam.infer.hard import EASY, by_branch_and_bound, completed, solve_rest
+from mam.infer.hard import EASY, completed, solve_rest, without_messages
 from mam.infer.listing import list_small
 from mam.infer.maxproduct import max_product
 from mam.infer.options import Options
@@ -65,8 +65,9 @@ def solve(
       for;
     - "exact": elimination alone; ``TooLarge``, a ``ValueError``, if something is left over;
     - "toulbar2": elimination and toulbar2;
-    - "quick": components of ``AnyOf`` and ``Choice`` by listing all their states or by branch and
-      bound, for which nothing is compiled; max-product for the others;
+    - "quick": components of ``AnyOf`` and ``Choice`` by listing all their states, by branch and
+      bound, or by tearing out and refilling, for which nothing is compiled; max-product for the
+      others;
     - "max-product": messages alone, on the whole graph.
 
     With ``schedule="sweeps"`` messages go along an order of the variables: ``order`` has one number
@@ -164,7 +165,7 @@ def _quickly(
         wired = compile_graphs(hard) if sizes is None else compile_growing(hard, sizes)
         return max_product(wired, [one.evidence for one in some], options)
 
-    answers = by_branch_and_bound(rest, options.seconds)
+    answers = without_messages(rest, options)
     return assembled(known, scores, rest, completed(rest, answers, by_messages))
 
 

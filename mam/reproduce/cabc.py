@@ -26,15 +26,20 @@ from mam.reproduce.plan import (
 from mam.reproduce.steps import Step
 from mam.reproduce.study import answers_step, evaluation, model_step, parts_step
 from mam.tasks import cabc as task
+from mam.tasks.cabc_pairs import MARKERS
 from mam.tasks.report import Report
 from mam.vision.elastic.letters.finder import ObjectFinder
+from mam.vision.elastic.letters.letter_search import LetterSearchConfig
+from mam.vision.elastic.springs import FACTOR, LONGEST, TOLERANCE
 from mam.vision.parts.learning import PartLearner, PartLearningConfig
 from mam.vision.parts.masks import CABC as NOISE
 from mam.vision.parts.masks import Parts
+from mam.vision.parts.message_cover import MESSAGES
 
 # Seconds on two cores, by preset: an image of two letters to learn from, one to answer.
 _LEARNING = {"best": 0.05, "paper": 8.0}
 _MATCHING = {"best": 0.9, "paper": 10.0}
+_EDGES = {"factor": FACTOR, "tolerance": TOLERANCE, "longest": LONGEST}
 _PART = PartLearningConfig(count=1, side=9)  # facts: one part of 9 x 9
 _SHOWN = Measured("hard")  # the row whose model and answers are drawn
 
@@ -49,9 +54,11 @@ def learn(study: Study, sample: Sample, preset: str) -> Step:
         return {"graphs": len(bank), "vertices": round(float(bank.vertex_count.mean()), 1)}
 
     level, count, run = sample
-    settings = {"graphs": count, "run": run, "preset": preset, "data": study.train[level].settings}
+    data = study.train[level]
+    settings = {"graphs": count, "run": run, "preset": preset, "data": data.settings}
     name = f"learn {level} {count} run {run}" + ("" if preset == "best" else f" {preset}")
-    return Step(name, settings, work, count, _LEARNING[preset], ".safetensors")
+    cost = _LEARNING[preset]
+    return Step(name, settings, work, count, cost, ".safetensors", data.needs)
 
 
 def evaluate(study: Study, model: Step, level: str, preset: str, method: str) -> Step:
@@ -100,7 +107,9 @@ def _drawings(study: Study) -> Mapping[str, Step]:
     return {
         "Decodings": answers_step(study, _SHOWN, answers),
         "Object part": Step("picture of the part", known, parts, needs=needs),
-        "Elastic graphs": Step("pictures of graphs", about, graphs),
+        "Elastic graphs": Step(
+            "pictures of graphs", about, graphs, needs=study.train["hard"].needs
+        ),
     }
 
 
@@ -160,4 +169,13 @@ CABC = Challenge(
     },
     drawings=_drawings,
     notes=_notes,
+    settings={
+        OURS: {"noise": NOISE, "edges": _EDGES, "search": LetterSearchConfig(), "markers": MARKERS},
+        PAPER: {
+            "noise": NOISE,
+            "sparsifier": MESSAGES,
+            "edges": _EDGES,
+            "search": LetterSearchConfig.paper(),
+        },
+    },
 )

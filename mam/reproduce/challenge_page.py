@@ -2,13 +2,20 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from mam.reproduce.data_sets import DataSet
 from mam.reproduce.experiment import Experiment, Prepared
-from mam.reproduce.page_settings import NO_FIGURE, SETTINGS, settings_table, time_told
+from mam.reproduce.page_settings import (
+    NO_FIGURE,
+    SETTINGS,
+    settings_in_full,
+    settings_table,
+    time_told,
+)
 from mam.reproduce.plan import (
     OURS,
     Challenge,
@@ -43,14 +50,17 @@ def challenge(plan: Challenge) -> Experiment:
     ) -> Prepared:
         study = open_study(plan, store, size, name, data, rivals)
         return Prepared(
-            store, study_steps(study), lambda: challenge_page(study), lambda: summary(study)
+            store,
+            study_steps(study),
+            partial(challenge_page, study),
+            lambda: summary(study),
         )
 
     return Experiment(plan.scales, prepared)
 
 
-def challenge_page(study: Study) -> str:
-    """The page, as HTML; every step must be done."""
+def challenge_page(study: Study, command: str) -> str:
+    """The page that a command makes, as HTML; every step must be done."""
     plan, store = study.plan, study.store
     given = all(one.step is None for one in study.test.values())
     source = "files given" if given else "our generator"
@@ -60,7 +70,8 @@ def challenge_page(study: Study) -> str:
         ("Learned from few images", efficiency(study)),
         ("Test images", store.result(images_step(study))),
         *((name, store.result(step)) for name, step in plan.drawings(study).items()),
-        (SETTINGS, settings(study)),
+        (SETTINGS, settings(study, command)),
+        ("Settings of the methods, in full", settings_in_full(plan.settings)),
     ]
     return page(plan.title, lead, sections)
 
@@ -222,7 +233,7 @@ def _point(found: Sequence[tuple[int, float, float]], wanted: int) -> str:
     return f"{mean:.2f} ± {spread:.2f}"
 
 
-def settings(study: Study) -> str:
+def settings(study: Study, command: str) -> str:
     """The table of settings, versions and times."""
     plan, store, steps = study.plan, study.store, study_steps(study)
     tests = [step for step in steps if step.name.partition(", test ")[2]]
@@ -233,6 +244,7 @@ def settings(study: Study) -> str:
     )
     return settings_table(
         {
+            "command": command,
             "experiment": f"{plan.kind}, scale {study.scale_name}",
             "learned from": learned,
             "training files": _files(study.train),

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mam.data import PathfinderRow
-from mam.data.generate.pathfinder import ON
-from mam.data.pixels import rgb
+from mam.data.pixels import ON, rgb
 from mam.reproduce.answers import ShownRow
 from mam.show.continuation import (
     continuation_field,

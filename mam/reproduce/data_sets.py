@@ -25,6 +25,11 @@ class DataSet:
     settings: Mapping[str, Any]  # what its content depends on
     step: Step | None = None  # that makes it
 
+    @property
+    def needs(self) -> tuple[Step, ...]:
+        """What a step that reads it builds on."""
+        return () if self.step is None else (self.step,)
+
     def block(self, count: int, run: int) -> list[int]:
         """The rows of one of several runs: one block after another, round the end of the file.
 
@@ -58,12 +63,12 @@ def given_scenes(root: Path, hint: str) -> DataSet:
     scenes = scenes_in(root)
     if not scenes:
         raise FileNotFoundError(f"{root}: no scenes in it, and no objects.parquet; {hint}")
-    if len(scenes) < 2:
-        raise ValueError(f"{root}: one scene alone; some are learned from, others tested on")
     files = sorted(path for scene in scenes for path in scene.rglob("*") if path.is_file())
     listed = [f"{path.relative_to(root).as_posix()} {path.stat().st_size}" for path in files]
     digest = hashlib.sha256("\n".join(listed).encode()).hexdigest()
     frames = sum(path.name.endswith(".color.png") for path in files)
+    if frames < 2:
+        raise ValueError(f"{root}: one frame alone; some are learned from, others tested on")
     return DataSet(root, frames, {"scenes": len(scenes), "sha256": digest})
 
 

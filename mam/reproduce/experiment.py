@@ -17,8 +17,9 @@ class Prepared:
 
     store: StepFolder
     steps: list[Step]  # each after those it builds on
-    page: Callable[[], str]  # as HTML; every step must be done
+    page: Callable[[str], str]  # as HTML, with the command that it comes from; all steps done
     summary: Callable[[], dict[str, Any]]  # the figures, as JSON; likewise
+    command: str = ""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from PIL import Image
 
 from mam.core.progress import Advance
 from mam.infer import enumerate_exactly, solve
-from mam.reproduce import toy_models
+from mam.reproduce import toy_figures, toy_models
 from mam.reproduce.experiment import Experiment, Prepared
 from mam.reproduce.page_settings import SETTINGS, settings_table, time_told
 from mam.reproduce.steps import Step, StepFolder
@@ -32,8 +32,8 @@ class ModelScale:
     """The models have one size; every scale draws them all."""
 
 
-def _drawn(panels: int, draw: Draw, size: tuple[float, float]) -> str:
-    """A matplotlib figure of some panels as a picture of the page."""
+def _drawn(panels: int, draw: Draw, size: tuple[float, float], rows: int = 1) -> str:
+    """A matplotlib figure of some panels, in rows, as a picture of the page."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -41,7 +41,7 @@ def _drawn(panels: int, draw: Draw, size: tuple[float, float]) -> str:
             "matplotlib is not installed: pip install markov-attention[draw]"
         ) from None
     shown = Figure(figsize=size, layout="constrained", dpi=_DPI)
-    draw(shown, np.atleast_1d(np.asarray(shown.subplots(1, panels))))
+    draw(shown, np.ravel(shown.subplots(rows, panels // rows)))
     file = io.BytesIO()
     shown.savefig(file, format="png")
     return picture(np.asarray(Image.open(file).convert("RGB")), "factor graphs")
@@ -71,6 +71,24 @@ def gene_network() -> str:
     return figure(_drawn(3, draw, (13.5, 4.2)), caption) + paragraph(" ".join(told))
 
 
+def setting_of_two_lines() -> str:
+    """The toy example: what is seen, the interaction graph, a factor of a line and of a segment."""
+
+    def draw(_: Any, axes: np.ndarray) -> None:
+        toy_figures.draw_setting(axes[0])
+        toy_figures.draw_factor(toy_models.SEGMENTS, axes[1])
+        toy_figures.draw_interactions(axes[2])
+        toy_figures.draw_factor(3, axes[3])
+
+    caption = (
+        "Segments v, in rows and columns, form at most two lines P. An attention variable joins a "
+        "line and a segment of it (grey), or two segments that continue each other (black). Those "
+        "of a part form two groups, in dashed boxes: a part that is ON has exactly one of each ON, "
+        "one that is OFF none."
+    )
+    return figure(_drawn(4, draw, (11.0, 8.6), rows=2), caption)
+
+
 def two_lines() -> str:
     """The factor graph of the toy example, and the answer where segments alone are ambiguous."""
     model = toy_models.two_lines()
@@ -84,12 +102,14 @@ def two_lines() -> str:
     on = _drawn(1, lambda _, axes: model.draw(axes[0], values=answer.values), (9.5, 9.0))
     lateral = toy_models.lateral()
     pairs = zip(answer["attention"][-len(lateral) :], lateral, strict=True)
-    lines = [f"row {a // 2} continues in row {b // 2}" for there, (a, b) in pairs if there]
+    name = toy_figures.name_of
+    lines = [f"{name(a)} continues in {name(b)}" for there, (a, b) in pairs if there]
+    given = ", ".join(name(segment) for segment in np.flatnonzero(seen.ravel()).tolist())
     return (
-        paragraph(
+        setting_of_two_lines()
+        + paragraph(
             f"{states} of the {2 ** len(model.graph.states):,} states are possible, all equally "
-            f"likely. Segments are seen in rows 0 and 2 on the left, 1 and 3 on the right: "
-            f"{'; '.join(lines)}."
+            f"likely. Segments {given} are seen: {'; '.join(lines)}."
         )
         + figure(whole, "All factors. Circles: segments and lines; hexagons: attentions.")
         + figure(on, "The answer. Pale: OFF; dotted: an attention that is OFF joins nothing.")
@@ -135,8 +155,12 @@ def _prepared(
         for title, draw in _SECTIONS.items()
     }
 
-    def whole() -> str:
-        told = {"experiment": "models", "time": time_told(store, list(steps.values()))}
+    def whole_page(command: str) -> str:
+        told = {
+            "command": command,
+            "experiment": "models",
+            "time": time_told(store, list(steps.values())),
+        }
         drawn = [(title, store.result(step)) for title, step in steps.items()]
         return page(_TITLE, _ABOUT, [*drawn, (SETTINGS, settings_table(told))])
 
@@ -144,7 +168,7 @@ def _prepared(
         seconds = round(store.seconds(list(steps.values())), 1)
         return {"experiment": "models", "figures": list(steps), "seconds": seconds}
 
-    return Prepared(store, list(steps.values()), whole, summary)
+    return Prepared(store, list(steps.values()), whole_page, summary)
 
 
 MODELS = Experiment({name: ModelScale() for name in ("smoke", "small", "paper")}, _prepared)

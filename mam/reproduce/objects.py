@@ -4,6 +4,7 @@ import json
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,11 +15,18 @@ from mam.reproduce.answers import ShownRow, some_rows
 from mam.reproduce.data_sets import DataSet, generated_set, given_scenes, given_set
 from mam.reproduce.experiment import Experiment, Prepared
 from mam.reproduce.object_figures import draw_answers
-from mam.reproduce.page_settings import NO_FIGURE, SETTINGS, settings_table, time_told
+from mam.reproduce.page_settings import (
+    NO_FIGURE,
+    SETTINGS,
+    settings_in_full,
+    settings_table,
+    time_told,
+)
 from mam.reproduce.steps import Step, StepFolder, distinct, with_needs
 from mam.show.page import TableRow, page, paragraph, table
 from mam.tasks import objects as task
 from mam.vision.elastic.photographs.detector import ObjectDetector
+from mam.vision.elastic.photographs.object_search import ObjectSearchConfig
 
 _SEED = 101
 _LEARNING, _FINDING = 2.0, 1.0  # seconds an image, two cores
@@ -51,12 +59,13 @@ _ABOUT = (
     "Elastic graphs of edges are learned from pictures with masks, one scene a pose; the "
     "objects are then looked for in other scenes. The measure is IoU with the true mask."
 )
+_IN_FULL = {"search": ObjectSearchConfig()}
 _FIGURES = ("median_iou", "median_iou_hull", "there")
 _SCALES = {
     "smoke": ObjectScale(("easy",), objects=2, scenes=3, runs=2, pictures=1),
     "small": ObjectScale(("easy", "medium", "hard"), objects=4, scenes=7),
     # 39 objects, 7,797 frames to learn from and 5,870 to test on.
-    "paper": ObjectScale(("easy", "medium", "hard"), objects=39, scenes=97),
+    "paper": ObjectScale(("easy", "medium", "hard"), objects=39, scenes=97, pictures=6),
 }
 
 
@@ -76,7 +85,7 @@ def _prepared(
     if rivals is not None:
         raise ValueError(f"--rivals {rivals}: this experiment has no rivals")
     study = ObjectsStudy(store, size, name, _data_sets(store, size, data))
-    return Prepared(store, study_steps(study), lambda: objects_page(study), lambda: summary(study))
+    return Prepared(store, study_steps(study), partial(objects_page, study), lambda: summary(study))
 
 
 def _data_sets(store: StepFolder, size: ObjectScale, data: Path | None) -> dict[str, DataSet]:
@@ -106,7 +115,8 @@ def learn(study: ObjectsStudy, level: str, run: int) -> Step:
 
     settings = {"objects": "train", "run": run, "data": data.settings}
     rows = max(data.rows * 42 // 100, 1)  # 3 of 5 frames of 70 % of the scenes
-    return Step(f"learn {level} run {run}", settings, work, rows, _LEARNING, ".safetensors")
+    name = f"learn {level} run {run}"
+    return Step(name, settings, work, rows, _LEARNING, ".safetensors", data.needs)
 
 
 def evaluate(study: ObjectsStudy, level: str, run: int) -> Step:
@@ -133,9 +143,10 @@ def drawing(study: ObjectsStudy, level: str) -> Step:
 
     def work(path: Path, advance: Advance) -> str:
         report = study.store.result(tested)
-        found, missed = some_rows(report, study.scale.pictures)
-        choice = task.RowChoice("test")
-        rows = enumerate(task.object_rows(str(data.path), choice))
+        source, choice = str(data.path), task.RowChoice("test")
+        names = [str(getattr(row, "name", None)) for row in task.object_rows(source, choice)]
+        found, missed = some_rows(report, study.scale.pictures, names)
+        rows = enumerate(task.object_rows(source, choice))
         chosen = {number: row for number, row in rows if number in {*found, *missed}}
         shown = [
             ShownRow(n, chosen[n], "good: Found:" if n in found else "bad: Missed:")
@@ -145,7 +156,7 @@ def drawing(study: ObjectsStudy, level: str) -> Step:
         said = f"Of {report['n']} pictures, {len(report['errors'])} have an IoU below one half."
         return paragraph(said) + draw_answers(shown, detector)
 
-    settings = {"test": tested.settings, "pictures": study.scale.pictures}
+    settings = {"test": tested.settings, "pictures": study.scale.pictures, "of": "all objects"}
     return Step(f"pictures {level}", settings, work, needs=(tested,))
 
 
@@ -157,15 +168,19 @@ def study_steps(study: ObjectsStudy) -> list[Step]:
     return distinct([one for end in ends for one in with_needs(end)])
 
 
-def objects_page(study: ObjectsStudy) -> str:
-    """The page, as HTML; every step must be done."""
+def objects_page(study: ObjectsStudy, command: str) -> str:
+    """The page that a command makes, as HTML; every step must be done."""
     said = " Generated scenes." if "given" not in study.sets else ""
     sections = [("Median IoU", _table(study))]
     sections += [
         (f"Found and missed, {level}", study.store.result(drawing(study, level)))
         for level in study.sets
     ]
-    return page(_TITLE, f"{_ABOUT}{said}", [*sections, (SETTINGS, _settings(study))])
+    sections += [
+        (SETTINGS, _settings(study, command)),
+        ("Settings of the method, in full", settings_in_full({"ours": _IN_FULL})),
+    ]
+    return page(_TITLE, f"{_ABOUT}{said}", sections)
 
 
 def summary(study: ObjectsStudy) -> dict[str, Any]:
@@ -204,19 +219,20 @@ def _table(study: ObjectsStudy) -> str:
     return table(["pictures", "outline", "hull", "there"], rows, caption)
 
 
-def _settings(study: ObjectsStudy) -> str:
+def _settings(study: ObjectsStudy, command: str) -> str:
     store, sets = study.store, study.sets
     files = [f"{level}: {data.path.name}, {data.rows:,} rows" for level, data in sets.items()]
     tested = {level: store.result(evaluate(study, level, 0))["n"] for level in sets}
     learned = {level: store.result(learn(study, level, 0))["images"] for level in sets}
     return settings_table(
         {
+            "command": command,
             "experiment": f"objects, scale {study.scale_name}",
             "files": "; ".join(files),
             "learned from": ", ".join(f"{count:,} {level}" for level, count in learned.items()),
             "tested on": ", ".join(f"{count:,} {level}" for level, count in tested.items()),
             "choice": "the 3 frames of a training scene, and the 5 of a test scene, with the "
-            "largest masks",
+            "largest masks; of a single scene 70 % of the frames are learned from",
             "runs": f"{study.scale.runs}; run k splits the scenes with seed k",
             "time": time_told(store, study_steps(study)),
         }

@@ -1,6 +1,7 @@
 """The pathfinder experiment (paper, "Pathfinder challenge")."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,9 +33,12 @@ from mam.reproduce.steps import Step
 from mam.reproduce.study import answers_step, evaluation, model_step, parts_step
 from mam.tasks import pathfinder as task
 from mam.tasks.report import Report
+from mam.vision.curves.strokes.co_occurrences import LEAST
+from mam.vision.curves.strokes.continuation import SMOOTHING
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 from mam.vision.curves.strokes.presets import PRESETS
 from mam.vision.parts.learning import PartLearner
+from mam.vision.parts.masks import PATHFINDER as PATHFINDER_NOISE
 from mam.vision.parts.masks import Parts
 
 _BUNDLED = "pathfinder-parts"
@@ -81,7 +85,7 @@ def learn(study: Study, sample: Sample, preset: str) -> Step:
         "data": data.settings,
     }
     name = f"learn {level} {count} run {run}" + ("" if preset == "best" else f" {preset}")
-    needs = () if parts is None else (parts,)
+    needs = data.needs if parts is None else (*data.needs, parts)
     return Step(name, settings, work, count, times * _SECONDS[level], ".safetensors", needs)
 
 
@@ -139,7 +143,7 @@ def _drawings(study: Study) -> Mapping[str, Step]:
             "picture of a sparsified image",
             {**about, "data": study.test["hard"].settings},
             sparsified,
-            needs=(model,),
+            needs=(model, *study.test["hard"].needs),
         ),
     }
 
@@ -154,6 +158,16 @@ def _notes(study: Study) -> Mapping[str, str]:
         "every contour (`--preset paper`)",
         "test protocol": "markers given, and not in the picture, as in the paper",
     }
+
+
+def _in_full(preset: str) -> Mapping[str, Any]:
+    """All settings of a preset that are numbers or words."""
+    chosen = PRESETS[preset]
+    functions = {"strokes", "learn", "read", "arrays"}
+    told = {one.name: getattr(chosen, one.name) for one in fields(chosen)}
+    own = {name: value for name, value in told.items() if name not in functions}
+    own["noise"] = chosen.noise or PATHFINDER_NOISE
+    return {**own, "smoothing": SMOOTHING} if preset == "best" else {**own, "least count": LEAST}
 
 
 _quoted = partial(Quoted, model="paper, printed", images=5000)
@@ -214,5 +228,6 @@ PATHFINDER = Challenge(
     },
     drawings=_drawings,
     notes=_notes,
+    settings={OURS: _in_full("best"), PAPER: _in_full("paper")},
     equip=_groupers,
 )

@@ -115,6 +115,7 @@ class Challenge:
     scales: Mapping[str, Scale]
     drawings: Callable[["Study"], Mapping[str, Step]]  # by heading; their results are HTML
     notes: Callable[["Study"], Mapping[str, str]]  # settings worth a line on the page
+    settings: Mapping[str, Any]  # all others, by the name of the method
     equip: Callable[[], Any] = lambda: None  # what the steps of one study share
 
     @property

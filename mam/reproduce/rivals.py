@@ -41,7 +41,7 @@ def _points(path: Path, task: str) -> list[RivalPoint]:
         done = [run for run in runs.values() if "accuracy" in run]  # others are under way
         found = [_point(run, kind, level) for run in done]
         others = {(run["settings"]["network"], run["settings"]["task"]) for run in done}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(
             f"{path}: no file of python -m bench.rival_runs ({error}); remove it"
         ) from None
@@ -115,5 +115,6 @@ def _step(study: Study, scale: RivalScale, kind: str) -> Step:
         "tests": [one.settings for one in study.test.values()],
         "tested": study.scale.test,
     }
-    rows = scale.epochs * count
-    return Step(f"rival {kind} {_LEARNED} {count}", settings, work, rows, _SECONDS, ".safetensors")
+    rows, name = scale.epochs * count, f"rival {kind} {_LEARNED} {count}"
+    needs = tuple(need for one in [data, *study.test.values()] for need in one.needs)
+    return Step(name, settings, work, rows, _SECONDS, ".safetensors", needs)

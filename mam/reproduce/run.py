@@ -1,10 +1,13 @@
 """Do an experiment step by step, and write its page."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from mam.core.progress import Tell
-from mam.core.whole import write_whole
+from mam.core.whole import sweep, write_whole
 from mam.data.outputs import check_outputs
 from mam.reproduce.cabc import CABC
 from mam.reproduce.challenge_page import challenge
@@ -21,7 +24,35 @@ EXPERIMENTS: Mapping[str, Experiment] = {
     "models": MODELS,
 }
 
+# Does steps by the names of their files in other processes, and tells them as they are done.
+Elsewhere = Callable[[Sequence[str]], Iterable[str]]
 Notice = Callable[[str], None]  # something that a user should know, in a sentence
+
+
+class Asked(NamedTuple):
+    """What ``prepare`` is asked for, to be sent to other processes; paths are absolute."""
+
+    name: str
+    scale: str
+    out: Path
+    data: Path | None = None
+    changes: tuple[tuple[str, int], ...] = ()
+    rivals: Path | None = None
+
+
+def do_step(asked: Asked, stem: str) -> str:
+    """Do one step of an experiment here, by the name of its files; the name again."""
+    study = _prepared(asked)
+    [step] = [step for step in study.steps if step.stem == stem]
+    study.store.run(step)
+    return stem
+
+
+@lru_cache(maxsize=2)
+def _prepared(asked: Asked) -> Prepared:
+    """An experiment stays open: what its steps share knows what was compiled for it."""
+    name, scale, out, data, changes, rivals = asked
+    return prepare(name, scale, out, data, dict(changes), rivals)
 
 
 def prepare(
@@ -50,7 +81,22 @@ def prepare(
     folder.mkdir(parents=True, exist_ok=True)
     given = [] if data is None else data.glob("*.parquet")
     check_outputs({".html": [_page_of(folder)], ".json": [folder / "step.json"]}, given)
-    return study
+    return replace(
+        study, command=command_of(Asked(name, scale, out, data, (*changes.items(),), rivals))
+    )
+
+
+def command_of(asked: Asked) -> str:
+    """The command that asks for it; of paths the last name, since others have other folders.
+
+    >>> command_of(Asked("cabc", "small", Path("runs"), None, (("test", 50),)))
+    'mam reproduce cabc --scale small --test 50 --out runs'
+    """
+    words = ["mam", "reproduce", asked.name, "--scale", asked.scale]
+    for option, folder in (("data", asked.data), ("rivals", asked.rivals)):
+        words += [] if folder is None else [f"--{option}", folder.name]
+    words += [word for name, count in asked.changes for word in (f"--{name}", str(count))]
+    return " ".join([*words, "--out", asked.out.name])
 
 
 def _page_of(folder: Path) -> Path:
@@ -63,13 +109,41 @@ def run_steps(
     steps: list[Step],
     tell: Tell = lambda title, share: None,
     notice: Notice = lambda text: None,
+    elsewhere: Elsewhere | None = None,
 ) -> None:
     """Do what is not done yet; the share counts that alone. A damaged record is told of."""
+    sweep(path for step in steps for path in store.files(step))
     left = [step for step in steps if store.record(step) is None]
     for step in left:
         if (path := store.damaged(step)) is not None:
             notice(f"{path}: no whole record of a step; {step.name!r} is done again")
     total = sum(step.rows * step.cost for step in left) or 1.0
+    if elsewhere is None:
+        _run_here(store, left, total, tell)
+    else:
+        _run_elsewhere(left, total, tell, elsewhere)
+    tell("done", 1.0)
+
+
+def _run_elsewhere(left: list[Step], total: float, tell: Tell, elsewhere: Elsewhere) -> None:
+    """Do at once all steps that build on finished ones alone, until none is left."""
+    done = 0.0
+    tell("waiting for the first step", 0.0)
+    while left:
+        undone = {step.stem for step in left}
+        ready = {
+            step.stem: step
+            for step in left
+            if not undone.intersection(need.stem for need in step.needs)
+        }
+        for stem in elsewhere(list(ready)):
+            step = ready[stem]
+            done += step.rows * step.cost
+            tell(step.name, done / total)
+        left = [step for step in left if step.stem not in ready]
+
+
+def _run_here(store: StepFolder, left: list[Step], total: float, tell: Tell) -> None:
     before = 0.0
     for step in left:
         tell(step.name, before / total)
@@ -82,16 +156,16 @@ def run_steps(
 
         store.run(step, advance)
         before += step.rows * step.cost
-    tell("done", 1.0)
 
 
 def reproduce(
     study: Prepared,
     tell: Tell = lambda title, share: None,
     notice: Notice = lambda text: None,
+    elsewhere: Elsewhere | None = None,
 ) -> Path:
     """Do an experiment, and return its page."""
-    run_steps(study.store, study.steps, tell, notice)
+    run_steps(study.store, study.steps, tell, notice, elsewhere)
     path = _page_of(study.store.folder)
-    write_whole(path, study.page().encode())
+    write_whole(path, study.page(study.command).encode(errors="xmlcharrefreplace"))
     return path

@@ -70,6 +70,10 @@ class StepFolder:
         """Where the step's own file is, or will be."""
         return self.folder / (step.stem + step.suffix)
 
+    def files(self, step: Step) -> tuple[Path, Path]:
+        """Its own file, which not every step has, and its record."""
+        return self.file(step), self._record_path(step)
+
     def record(self, step: Step) -> Record | None:
         """What the step left, or None while it is still to be done, or its record is damaged."""
         path = self._record_path(step)

@@ -128,7 +128,8 @@ def evaluation(
         return json.loads(measure(count, advance).as_json())
 
     settings = {"model": model.settings, "images": count, "data": data.settings}
-    return Step(f"{model.name}, test {level}", settings, work, count, cost, needs=(model,))
+    needs = (model, *data.needs)
+    return Step(f"{model.name}, test {level}", settings, work, count, cost, needs=needs)
 
 
 def parts_step(
@@ -148,7 +149,7 @@ def parts_step(
         return {"usage": learned.usage_.tolist()}
 
     settings = {name: count, "data": data.settings}
-    return Step(name, settings, work, count, cost, ".safetensors")
+    return Step(name, settings, work, count, cost, ".safetensors", data.needs)
 
 
 def images_step(study: Study) -> Step:
@@ -163,7 +164,8 @@ def images_step(study: Study) -> Step:
         return figures(shown)
 
     settings = {"images": [data.settings for data in study.test.values()]}
-    return Step(f"pictures of {study.plan.kind}", settings, work)
+    needs = tuple(need for data in study.test.values() for need in data.needs)
+    return Step(f"pictures of {study.plan.kind}", settings, work, needs=needs)
 
 
 def answers_step(study: Study, row: Measured, draw: Callable[[list[ShownRow]], str]) -> Step:

@@ -59,17 +59,29 @@ def lateral() -> list[list[int]]:
     ]
 
 
+def interactions() -> tuple[list[list[int]], list[list[int]]]:
+    """The edges of the interaction graph of two lines, and the group of each at either end.
+
+    Lines follow the segments. A line has a group of left and one of right segments, a segment one
+    of lines and one of segments on the other side.
+
+    >>> edges, groups = interactions()
+    >>> len(edges), edges[0], groups[0]
+    (26, [8, 0], [0, 0])
+    """
+    top_down = [[SEGMENTS + line, s] for line in range(LINES) for s in range(SEGMENTS)]
+    groups = [[s % 2, 0] for _, s in top_down] + [[1, 1] for _ in lateral()]
+    return top_down + lateral(), groups
+
+
 def two_lines() -> MarkovAttentionModel:
     """Eight segments, of which at most two lines are made (paper, "An illustrative toy example").
 
     >>> len(two_lines().graph.states)
     36
     """
-    top_down = [[SEGMENTS + line, s] for line in range(LINES) for s in range(SEGMENTS)]
-    groups = [[s % 2, 0] for _, s in top_down] + [[1, 1] for _ in lateral()]
     all_or_none = PartKind(PatternSet.of([[0, 0], [1, 1]]))
-    edges = top_down + lateral()
-    return part_attention_model(edges, groups, all_or_none, vertices=SEGMENTS + LINES)
+    return part_attention_model(*interactions(), all_or_none, vertices=SEGMENTS + LINES)
 
 
 def line_of_pixels(length: int) -> FactorGraph:

@@ -14,29 +14,38 @@ that runs already. A YAML file names a queue:
 """
 
 import contextlib
-import importlib
 import importlib.util
 import logging
 import os
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from mam.scale.queues import opened_queue, queue_settings
 
 if TYPE_CHECKING:
     from distributed import Client
 
-# The class of each kind of queue, and the package that has it.
-_QUEUES = {
-    "slurm": ("dask_jobqueue", "SLURMCluster", "dask-jobqueue"),
-    "pbs": ("dask_jobqueue", "PBSCluster", "dask-jobqueue"),
-    "kubernetes": ("dask_kubernetes.operator", "KubeCluster", "dask-kubernetes"),
-}
 _CONFIG = {
     # A shard that kills its worker is tried again until its journal shows which item does it.
     "distributed.scheduler.allowed-failures": 8,
     # A worker that says nothing for so long is given up, and its shard goes to another.
     "distributed.scheduler.worker-ttl": "60s",
+    # A worker that was killed starts anew, which takes some time on a busy machine.
+    "distributed.deploy.lost-worker-timeout": "60s",
     "distributed.comm.timeouts.connect": "10s",
+    # What a worker does besides the work takes the interpreter from it, a fifth of the time:
+    # looking at it a hundred times a second, and at itself fifty times.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    # Nor need the machine be looked at twice, and memory ten times a second.
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.worker.memory.monitor-interval": "1s",
+    # Dask's own also gives every freed megabyte back to the system, which costs a tenth.
+    "distributed.nanny.pre-spawn-environ": {
+        "MALLOC_TRIM_THRESHOLD_": None,
+        **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), 1),
+    },
     # The program that ends says so itself.
     "distributed.admin.log-format": "%(message)s",
 }
@@ -53,10 +62,10 @@ def opened_cluster(spec: str) -> Iterator["Client"]:
     with config.set(_CONFIG), contextlib.ExitStack() as stack:
         if spec.startswith(("tcp://", "tls://")):
             where: Any = spec
-        elif spec == "local" or spec.startswith("local:"):
+        elif is_local(spec):
             where = stack.enter_context(_local(_processes(spec)))
         else:
-            where = stack.enter_context(_queue(spec))
+            where = stack.enter_context(opened_queue(spec, _CONFIG))
         try:
             client = Client(where)
         except OSError:
@@ -68,10 +77,27 @@ def check_cluster(spec: str) -> None:
     """Refuse a cluster that cannot be meant, before any work."""
     if importlib.util.find_spec("distributed") is None:
         raise ValueError("--cluster needs Dask: pip install markov-attention[cluster]")
-    if spec == "local" or spec.startswith("local:"):
+    if is_local(spec):
         _processes(spec)
     elif not spec.startswith(("tcp://", "tls://")):
         queue_settings(spec)
+    elif not re.fullmatch(r"t(cp|ls)://.+:\d+", spec):
+        raise ValueError(f"--cluster {spec}: give a host and a port, such as tcp://head:8786")
+
+
+def is_local(spec: str) -> bool:
+    """Whether a cluster is processes of this machine."""
+    return spec == "local" or spec.startswith("local:")
+
+
+def asked_workers(spec: str) -> int | None:
+    """How many workers we started or asked a queue for; None where others see to them."""
+    if is_local(spec):
+        return _processes(spec)
+    if spec.startswith(("tcp://", "tls://")):
+        return None
+    kind, _, workers, _ = queue_settings(spec)
+    return None if kind == "kubernetes" else workers
 
 
 def _processes(spec: str) -> int:
@@ -90,50 +116,9 @@ def _local(processes: int) -> Any:
         n_workers=processes,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,  # pyright: ignore[reportArgumentType]
+        dashboard_address="127.0.0.1:0",  # for nobody else, and not at a port that another has
         silence_logs=logging.CRITICAL,
     )
-
-
-def queue_settings(spec: str) -> tuple[type, int, dict[str, Any]]:
-    """The class, number of workers and settings that a file names."""
-    import yaml
-
-    try:
-        about = yaml.safe_load(Path(spec).read_text())
-    except FileNotFoundError:
-        raise ValueError(
-            f"--cluster {spec}: give local, local:N, tcp://HOST:PORT, or a YAML file that is there"
-        ) from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ValueError(f"{spec}: cannot be read as YAML ({error})") from None
-    if not isinstance(about, Mapping) or about.get("kind") not in _QUEUES:
-        raise ValueError(f"{spec}: has no kind; it is one of {', '.join(_QUEUES)}")
-    workers, settings = about.get("workers", 1), about.get("settings", {})
-    if not isinstance(workers, int) or workers < 1:
-        raise ValueError(f"{spec}: workers is a number of at least 1, not {workers!r}")
-    if not isinstance(settings, Mapping):
-        raise ValueError(f"{spec}: settings is a list of names and values, not {settings!r}")
-    if strange := sorted(set(about) - {"kind", "workers", "settings"}):
-        raise ValueError(f"{spec}: {strange[0]} is none of kind, workers, settings")
-    module, name, package = _QUEUES[about["kind"]]
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except ImportError:
-        raise ValueError(f"{spec}: {about['kind']} needs `pip install {package}`") from None
-    return found, workers, dict(settings)
-
-
-@contextlib.contextmanager
-def _queue(spec: str) -> Iterator[Any]:
-    kind, workers, settings = queue_settings(spec)
-    try:
-        cluster = kind(**settings)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{spec}: settings that {kind.__name__} does not take ({error})") from None
-    with cluster:
-        cluster.scale(workers)
-        yield cluster
 
 
 def _quiet() -> None:

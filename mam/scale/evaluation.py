@@ -20,7 +20,7 @@ _BATCH = 64
 class EvaluateJob:
     """The rows of a challenge, answered by a model and compared with the truth."""
 
-    task: str  # pathfinder, cabc or curves
+    task: str  # pathfinder, cabc, curves or objects
     model: str
     options: tuple[tuple[str, Any], ...] = ()
     batch: int = _BATCH
@@ -66,25 +66,41 @@ def _cabc(model: Path, preset: str, bound: bool) -> AnswerItems:
     return work
 
 
-def _curves(model: Path, column: str) -> AnswerItems:
+def _curves(model: Path, column: str, branches: bool = False) -> AnswerItems:
     from mam.data import CurvesRow
     from mam.tasks.curves import scores_of
     from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
-    grouper = CurveGrouper.load(model)
+    grouper = CurveGrouper.load(model).set_params(branches=branches)
 
     def work(items: Sequence[Item]) -> list[ItemAnswer]:
         rows = _rows(items, CurvesRow, "image of curves")
-        scored, _ = scores_of(rows, grouper, column, [item.name for item in items])
+        scored = scores_of(rows, grouper, column, [item.name for item in items])
         return [ItemAnswer(one._asdict()) for one in scored]
 
     return work
+
+
+def _objects(model: Path, source: str, name: str | None, **settings: Any) -> AnswerItems:
+    from mam.tasks.objects import Finding
+    from mam.vision.elastic.photographs.detector import ObjectDetector
+
+    finding = Finding(ObjectDetector.load(model, **settings), source, name)
+
+    def answer(item: Item) -> ItemAnswer:
+        found = finding(item.value)
+        if isinstance(found, str):
+            return ItemAnswer({"skipped": found})
+        return ItemAnswer({"found": None if found is None else found._asdict()})
+
+    return lambda items: [answer(item) for item in items]
 
 
 _TASKS: Mapping[str, Callable[..., AnswerItems]] = {
     "pathfinder": _pathfinder,
     "cabc": _cabc,
     "curves": _curves,
+    "objects": _objects,
 }
 
 
@@ -111,7 +127,21 @@ def report_of(task: str, folder: Path, seconds: float) -> Report:
 
         values = (answer.value for _, answer in answers_in(folder))
         return curves_report((Scored(**value) for value in values if value is not None), seconds)
+    if task == "objects":
+        from mam.tasks.objects import objects_report
+
+        return objects_report((_scored(answer) for _, answer in answers_in(folder)), seconds)
     return accuracy_report(_pairs(folder), seconds)
+
+
+def _scored(answer: ItemAnswer) -> Any:
+    from mam.tasks.objects import ScoredObject
+
+    if answer.value is None:
+        return answer.error or "no answer"
+    if (found := answer.value.get("found")) is not None:
+        return ScoredObject(**found)
+    return answer.value.get("skipped")
 
 
 def _pairs(folder: Path) -> Iterator[tuple[int, Answered | str]]:

@@ -1,15 +1,18 @@
 """What is done with every picture or row: a job."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from mam.scale.content import content_digest
+
 
 class Item(NamedTuple):
-    """A picture, by its path, or a row of a data set."""
+    """A picture, by its path, a row of a data set, or an element of a bag."""
 
-    name: str  # the picture's path, or FILE#ROW
+    name: str  # the picture's path, FILE#ROW, or partition-NUMBER#ELEMENT
     value: Any
 
 
@@ -50,11 +53,13 @@ class ShardJob(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EstimatorJob:
     """``predict`` of an estimator over pictures: what ``describe`` makes of each answer.
 
-    The estimator is sent as it is, so it and ``describe`` must be known to the workers by import.
+    ``read`` makes of an item what ``predict`` takes: an item is the path of a picture, a row of a
+    data set, or an element of a bag. The estimator is sent once to each worker, as it is, so it and
+    both functions must be known to the workers by import.
     """
 
     estimator: Any
@@ -64,9 +69,13 @@ class EstimatorJob:
     models: tuple[str, ...] = field(default=(), init=False)
 
     def settings(self) -> Mapping[str, Any]:
-        """The estimator's parameters, and the names of both functions."""
-        named = {"describe": self.describe.__qualname__, "read": self.read.__qualname__}
-        return {"estimator": repr(self.estimator), **named}
+        """The estimator's parameters, and digests of what it has learned and of both functions."""
+        functions = {"describe": self.describe, "read": self.read}
+        return {
+            "estimator": re.sub(" at 0x[0-9a-f]+", "", repr(self.estimator)),
+            "learned": content_digest(self.estimator),
+            **{name: f"{_name(one)} {content_digest(one)[:16]}" for name, one in functions.items()},
+        }
 
     def open(self, models: Mapping[str, Path]) -> AnswerItems:
         """Predict a batch at a time."""
@@ -76,3 +85,7 @@ class EstimatorJob:
             return [ItemAnswer(self.describe(one)) for one in found]
 
         return work
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__qualname__", type(function).__qualname__)

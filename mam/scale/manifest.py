@@ -6,14 +6,17 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count, takewhile
 from pathlib import Path
 from typing import Any
 
 from mam import __version__
 from mam.core.model_files import find_model
-from mam.core.whole import left_behind, reason_of, write_whole
+from mam.core.whole import reason_of, sweep, write_whole
+from mam.core.words import counted
 from mam.data.store.lock import locked_file
-from mam.data.store.shards import shard_name
+from mam.data.store.names import shard_name
+from mam.scale.answers import answers_of, printable, stamp_in
 from mam.scale.job import ShardJob
 from mam.scale.shards import Shard, digest_of
 
@@ -23,7 +26,7 @@ _MODELS = ".models"
 
 
 def made_of(job: ShardJob, shards: Sequence[Shard]) -> dict[str, Any]:
-    """All that the answers of a run depend on."""
+    """All that the answers of a run depend on; the shards have stamps."""
     return {
         "mam": __version__,
         "job": type(job).__name__,
@@ -79,20 +82,22 @@ class Manifest:
 
 
 @contextlib.contextmanager
-def opened(folder: Path, made: Mapping[str, Any]) -> Iterator[Manifest]:
+def opened(
+    folder: Path, made: Mapping[str, Any], shards: Sequence[Shard] = ()
+) -> Iterator[Manifest]:
     """The manifest of a folder that this run alone writes to.
 
     A folder of another run, or of other things made by the same command, is refused.
     """
     try:
         with locked_file(folder / _LOCK):
-            before = _checked(folder, made)
-            shards = [shard_name(number) for number in range(made["input"]["shards"])]
-            _sweep(folder, shards)
+            before = _checked(folder, made, shards)
+            files = [shard_name(number) for number in range(made["input"]["shards"])]
+            _sweep(folder, files)
             manifest = Manifest(folder, made, before)
             manifest.write()
             yield manifest
-            _sweep(folder, shards)
+            _sweep(folder, files)
     except BlockingIOError:
         raise OSError(
             f"{folder}: another run is writing there; wait for its end or choose another --out"
@@ -103,11 +108,10 @@ def opened(folder: Path, made: Mapping[str, Any]) -> Iterator[Manifest]:
 
 def _sweep(folder: Path, shards: Sequence[str]) -> None:
     """Remove what killed processes left half written."""
-    for stray in left_behind(folder, [NAME, *shards]):
-        stray.unlink(missing_ok=True)
+    sweep(folder / name for name in [NAME, *shards])
 
 
-def _checked(folder: Path, made: Mapping[str, Any]) -> dict[str, str]:
+def _checked(folder: Path, made: Mapping[str, Any], shards: Sequence[Shard]) -> dict[str, str]:
     """What an earlier run of the same set aside."""
     path = folder / NAME
     if not path.exists():
@@ -118,8 +122,11 @@ def _checked(folder: Path, made: Mapping[str, Any]) -> dict[str, str]:
         about = json.loads(path.read_text())
         aside = {str(one["item"]): str(one["reason"]) for one in about["set_aside"]}
         different = list(_differences(about["made_of"], made))
+        changed = about["made_of"]["input"] != made["input"]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(f"{path}: is no manifest; choose another --out or remove it") from None
+    if changed and (where := _first_change(folder, shards)):
+        different.append(where)
     if different:
         raise ValueError(
             f"{folder}: holds answers of another run: {'; '.join(different)}. Choose another "
@@ -145,6 +152,23 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
     if before["input"] != now["input"]:
         old, new = before["input"], now["input"]
         yield (
-            f"the input is another ({old['items']} items in {old['shards']} shards, now "
-            f"{new['items']} in {new['shards']})"
+            f"the input is another ({counted(old['items'], 'item')} in "
+            f"{counted(old['shards'], 'shard')}, now {new['items']} in {new['shards']})"
         )
+
+
+def _first_change(folder: Path, shards: Sequence[Shard]) -> str | None:
+    """Where the input begins to differ from that of the first shards in a folder."""
+    names = map(shard_name, count())
+    files = list(takewhile(lambda name: stamp_in(folder, name) is not None, names))
+    before = chain.from_iterable(answers_of(folder / file) for file in files)
+    now = (printable(name) for shard in shards for name in shard.names())
+    for number, ((old, _), new) in enumerate(zip(before, now, strict=False), start=1):
+        if old != new:
+            return f"item {number} was {old}, now {new}"
+    for shard, file in zip(shards, files, strict=False):
+        names = shard.names() or [file]
+        same = len(names) == sum(1 for _ in answers_of(folder / file))
+        if same and stamp_in(folder, file) not in (None, shard.stamp):
+            return f"{names[0]}, or another up to {names[-1]}, was written since"
+    return None

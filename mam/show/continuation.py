@@ -59,7 +59,7 @@ def _beside(
     pairs = find_pairs(poses, continuation.reach)
     score, side = np.full(count, -np.inf), np.zeros(count, np.int64)
     number = pairs.pose[:, 0] // 2
-    score[number] = continuation.log_odds(poses, pairs)
+    score[number] = continuation.log_odds(pairs)
     side[number] = pairs.side[:, 0]
     return score, side
 

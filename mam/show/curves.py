@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Shaped, UInt8
+from jaxtyping import Bool, Shaped, UInt8
 from PIL import Image, ImageDraw, ImageFont
 
 from mam.core.svg import PALETTE, Line
@@ -13,6 +13,8 @@ from mam.data.pixels import rgb
 _SIDE = 900  # px of the longer side of an overlay; a larger picture keeps its size
 _DIM = 2  # the picture under the curves is this many times darker
 _MARKER = (255, 255, 255)
+_PALE = 3  # the picture around ink is this many times nearer to white
+_INK = PALETTE[5]
 _Font = ImageFont.ImageFont | ImageFont.FreeTypeFont
 
 
@@ -27,11 +29,12 @@ def overlay(
     picture: Shaped[np.ndarray, "rows cols *channels"],
     lines: Sequence[Line],
     tag: Tag | None = None,
+    curves: Sequence[int] | None = None,
 ) -> UInt8[np.ndarray, "_ _ 3"]:
     """Draw curves over a picture: a number at the start, an arrow head at the end.
 
-    Curves are numbered in the order given; those of two points only, single strokes, have no
-    number.
+    Lines are numbered in the order given; those of two points only, single strokes, have no
+    number. Lines of one of the ``curves``, its branches, have one colour.
 
     >>> overlay(np.zeros((30, 30), np.uint8), [np.array([[5.0, 5], [20, 20], [20, 28]])]).shape
     (900, 900, 3)
@@ -44,7 +47,8 @@ def overlay(
     thick = max(2, max(large.shape) // 300)
     font = ImageFont.load_default(size=max(10, max(large.shape) // 45))
     for number, line in enumerate(lines):
-        colour = tuple(int(v) for v in PALETTE[number % len(PALETTE)])
+        curve = number if curves is None else curves[number]
+        colour = tuple(int(v) for v in PALETTE[curve % len(PALETTE)])
         # A pixel's middle is half a pixel from its corner.
         points = [((c + 0.5) * scale, (r + 0.5) * scale) for r, c in line]
         pen.line(points, fill=colour, width=thick, joint="curve")
@@ -55,6 +59,18 @@ def overlay(
     if tag is not None:
         _caption(pen, tag, scale, thick, font)
     return np.asarray(canvas)
+
+
+def draw_ink(
+    picture: Shaped[np.ndarray, "rows cols *channels"], mask: Bool[np.ndarray, "rows cols"]
+) -> UInt8[np.ndarray, "rows cols 3"]:
+    """What was taken as ink in one colour, over the pale picture.
+
+    >>> draw_ink(np.zeros((1, 2), np.uint8), np.array([[True, False]])).tolist()
+    [[[213, 94, 0], [170, 170, 170]]]
+    """
+    pale = 255 - (255 - rgb(picture)) // _PALE
+    return np.where(mask[..., None], _INK, pale).astype(np.uint8)
 
 
 def _arrow(

@@ -1,10 +1,10 @@
 """How often a model answers yes or no rightly: the loop that the challenges share."""
 
-import time
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, NamedTuple
 
+from mam.core.programs import Stopwatch
 from mam.core.progress import Advance
 from mam.tasks.report import Report
 
@@ -25,18 +25,19 @@ def measure_accuracy(
     rows: Iterable[Any], size: int, answers: Answers, advance: Advance = lambda count: None
 ) -> Report:
     """Answer rows, ``size`` at a time, and compare with their labels."""
-    seconds, coming = 0.0, iter(rows)
+    watch, coming = Stopwatch(), iter(rows)
     compared: list[tuple[int, Answered | str]] = []
     while some := list(islice(coming, size)):
-        begin = time.perf_counter()
-        found = answers(some, len(compared))
-        seconds += time.perf_counter() - begin
+        with watch:
+            found = answers(some, len(compared))
         compared += zip((row.label for row in some), found, strict=True)
         advance(len(some))
-    return accuracy_report(compared, seconds)
+    return accuracy_report(compared, watch.seconds, watch.compiling)
 
 
-def accuracy_report(compared: Iterable[tuple[int, Answered | str]], seconds: float) -> Report:
+def accuracy_report(
+    compared: Iterable[tuple[int, Answered | str]], seconds: float, compiling: float = 0.0
+) -> Report:
     """Report on the true label of each row and the answer to it, or why it has none.
 
     ``proved`` is the share of the answers that are proved to be the model's best, where the model
@@ -58,4 +59,4 @@ def accuracy_report(compared: Iterable[tuple[int, Answered | str]], seconds: flo
     figures = {"accuracy": 1 - len(errors) / answered if answered else 0.0}
     if proofs:
         figures["proved"] = sum(proofs) / len(proofs)
-    return Report(figures, answered, seconds, tuple(errors), skipped)
+    return Report(figures, answered, seconds, tuple(errors), skipped, compiling=compiling)

@@ -1,8 +1,8 @@
 """The cABC challenge: are two ring markers on the same of two overlapping letters?
 
 The letters are found as a pair of elastic graphs. Each marker lies on one letter and clear of the
-other, so pairs that put no letter or both under a marker lose score. The answer weighs all pairs:
-those with both markers on one letter against those with one on each.
+other. The answer weighs all pairs, each with both markers on one letter against one on each
+(``mam.tasks.cabc_pairs``).
 """
 
 from collections import deque
@@ -19,6 +19,7 @@ from mam.core.devices import batch_size, batches_at_once
 from mam.core.progress import Advance
 from mam.data import CabcRow, find_rings
 from mam.tasks.accuracy import Answered, measure_accuracy
+from mam.tasks.cabc_pairs import MARKERS, MarkerConfig, weigh_pairs
 from mam.tasks.cabc_pixels import ON, read_as_paper, reduce_image
 from mam.tasks.report import Report
 from mam.tasks.rows import rows_of_kind
@@ -29,30 +30,14 @@ from mam.vision.elastic.letters.letter_match import Match
 from mam.vision.elastic.letters.letter_search import LetterCandidates
 from mam.vision.images.binary import as_states
 from mam.vision.parts.greedy import greedy_cover
-from mam.vision.parts.message_cover import message_cover
+from mam.vision.parts.message_cover import MessageCover
 from mam.vision.parts.training import LETTER_SIDE, letter_masks
 
 PUBLISHED_SIDE = 350  # px, of the published images; markers are given in these
 _BATCH = 128  # rows read and answered at a time
 _LEARNED = 512  # rows whose letters are learned at a time
+NamedRow = tuple[str, CabcRow]
 _MOST_EDGES = 300  # of a graph: one letter in twenty has more, a blob of many parts
-
-
-@dataclass(frozen=True)
-class MarkerConfig:
-    """How markers count; lengths in px of the reduced image, costs learned on held-out rows."""
-
-    hidden: float = 9.2  # within this the ring hides the letter: the image says nothing
-    core: float = 4.0  # within this the letter must be: the marker stands on it
-    near: float = 5.0  # the marked letter has a vertex within this
-    near_cost: float = 4.5  # score lost a px beyond that
-    far: float = 16.0  # the other letter has none within this
-    far_cost: float = 13.0  # score lost a px below that
-    temperature: float = 71.0  # score that makes a pair e times as likely
-    reach: float = 16.0  # a marker farther than this from every other ON pixel is on no letter
-
-
-MARKERS = MarkerConfig()
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +67,8 @@ def fit(
     Rows are taken a few at a time, so that a set of any size can be learned. With the preset
     "paper" parts are placed by max-product, and every letter has its graph.
     """
-    paper = preset == "paper"
-    learn = partial(learn_bank, cover=message_cover if paper else greedy_cover)
-    banks, coming = [], enumerate(rows)
+    learn = letter_learner(preset)
+    banks, coming = [], ((f"row {number}", row) for number, row in enumerate(rows))
     learning: deque[Future[Bank]] = deque()
 
     def gather() -> None:
@@ -102,23 +86,35 @@ def fit(
                 gather()
         while learning:
             gather()
+    return ObjectFinder.of(joined_letters(banks, preset), preset=preset, **parameters)
+
+
+def letter_learner(preset: str) -> Callable[..., Bank]:
+    """What makes graphs of masks, with their categories and names; it knows what it compiled."""
+    return partial(learn_bank, cover=MessageCover() if preset == "paper" else greedy_cover)
+
+
+def learn_letters(rows: Iterable[NamedRow], learn: Callable[..., Bank]) -> Bank:
+    """An elastic graph from every letter of some rows, by their names."""
+    return learn(*_letters(rows))
+
+
+def joined_letters(banks: Sequence[Bank], preset: str) -> Bank:
+    """The graphs of all rows; blobs are left out, but for the preset "paper"."""
     if not banks:
         raise ValueError("no rows, so there is nothing to learn from")
     bank = Bank.joined(banks)
-    parameters["preset"] = preset
-    if paper:
-        return ObjectFinder.of(bank, **parameters)
     shaped = np.flatnonzero(bank.edge_count <= _MOST_EDGES)
-    return ObjectFinder.of(bank.take(shaped) if len(shaped) else bank, **parameters)
+    return bank if preset == "paper" or not len(shaped) else bank.take(shaped)
 
 
-def _letters(rows: Iterable[tuple[int, CabcRow]]) -> tuple[list[np.ndarray], list[int], list[str]]:
+def _letters(rows: Iterable[NamedRow]) -> tuple[list[np.ndarray], list[int], list[str]]:
     """Masks, categories and names of the letters of some rows."""
     some = list(rows)
     with ThreadPoolExecutor(4) as pool:
         masks = [mask for both in pool.map(lambda one: letter_masks(one[1]), some) for mask in both]
     categories = [category for _, row in some for category in row.categories.tolist()]
-    names = [f"letter {letter} of row {number}" for number, _ in some for letter in "AB"]
+    names = [f"letter {letter} of {name}" for name, _ in some for letter in "AB"]
     return masks, categories, names
 
 
@@ -217,22 +213,10 @@ def _decide(
     config: MarkerConfig,
 ) -> CabcAnswer:
     """Weigh all pairs of candidates."""
-    apart = _distances(found, markers)
-    one, two = np.triu_indices(len(apart), 1)
-    nearer, farther = np.minimum(apart[one], apart[two]), np.maximum(apart[one], apart[two])
-    score = (
-        found.pair[one, two]
-        - config.near_cost * np.maximum(nearer - config.near, 0).sum(1)
-        - config.far_cost * np.maximum(config.far - farther, 0).sum(1)
-    )
-    second = apart[two] < apart[one]
-    same = second[:, 0] == second[:, 1]
-    weight = score / config.temperature
-    odds = _log_sum(weight[same]) - _log_sum(weight[~same])
-    label = int(odds > 0)
-    best = int(np.where(same == bool(label), score, -np.inf).argmax())
-    pair = int(one[best]), int(two[best])
+    graphs = found.graphs
+    odds, pair = weigh_pairs(found.pair, graphs.place, graphs.there, markers, config)
     proved = _proved(finder, found, state, pair)
+    label = int(odds > 0)
     return CabcAnswer(label, odds, markers, proved, lambda: _matches(finder, found, state, pair))
 
 
@@ -274,14 +258,3 @@ def _distance_from(marker: Float[np.ndarray, "2"]) -> Float[np.ndarray, "side si
     """How far each pixel of the reduced image is."""
     along = np.arange(LETTER_SIDE)
     return np.hypot(along[:, None] - marker[0], along - marker[1])
-
-
-def _distances(found: LetterCandidates, markers: np.ndarray) -> Float[np.ndarray, "candidates 2"]:
-    """From each candidate's nearest vertex to each marker."""
-    away = np.linalg.norm(found.graphs.place[:, :, None] - markers, axis=-1)
-    return np.where(found.graphs.there[..., None], away, np.inf).min(1)
-
-
-def _log_sum(values: np.ndarray) -> float:
-    top = values.max(initial=-np.inf)
-    return float(top + np.log(np.exp(values - top).sum())) if np.isfinite(top) else -np.inf

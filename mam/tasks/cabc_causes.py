@@ -132,7 +132,7 @@ def _forward_overlaps(
         config,
     )
     for again in config.rounds:
-        own = images.refit(own, own.there.astype(np.float64), again, config.factor)
+        own = images.refit(own, own.there.astype(np.float64), again)
     covered = _covered(own, finder, state.shape)
     halves = np.split(covered, 2)
     own = [_overlap(half, letters)[:, letter] for letter, half in enumerate(halves)]

@@ -1,14 +1,16 @@
 """Objects in photographs: learn them from masks, measure by IoU how well they are found."""
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from mam.core.over import Over
+from mam.core.programs import Stopwatch
 from mam.core.progress import Advance
 from mam.data import AnyRow, ObjectRow, PictureRow, layout_of, rows_of
 from mam.data.read.scenes import scene_rows
@@ -18,6 +20,7 @@ from mam.vision.elastic.photographs.detector import ObjectDetector
 from mam.vision.elastic.photographs.object_learning import Example
 from mam.vision.elastic.photographs.outline import iou
 
+_T = TypeVar("_T")
 SPLITS = ("all", "train", "test")
 _SHARE = 0.7  # of the scenes are for training (paper, "Dataset")
 _LARGEST = {"train": 3, "test": 5}  # frames of a scene that count, by the size of the mask (same)
@@ -28,7 +31,8 @@ _ENOUGH = 0.5  # IoU below which a row counts as an error
 class RowChoice:
     """Which rows of a data set count."""
 
-    split: str = "all"  # or "train", "test": the paper's choice of scenes and frames
+    # Or "train", "test": the paper's choice of scenes and frames; of one scene alone, of frames.
+    split: str = "all"
     depth: bool = False  # whether depth is a channel, where there is any
     limit: int | None = None
     seed: int = 0  # of the split
@@ -43,17 +47,22 @@ ALL = RowChoice()
 
 def object_rows(source: str, choice: RowChoice = ALL) -> Iterator[AnyRow]:
     """The rows that count. Nothing but the sizes of masks is kept between two looks at them."""
+    wanted = chosen_rows(source, choice)
+    rows = enumerate(_read(source, choice.depth))
+    kept = (row for number, row in rows if wanted is None or number in wanted)
+    yield from islice(kept, choice.limit)
+
+
+def chosen_rows(source: str, choice: RowChoice) -> frozenset[int] | None:
+    """The numbers of the rows of a split; None: all."""
     if choice.split == "all":
-        yield from islice(_read(source, choice.depth), choice.limit)
-        return
+        return None
     sizes: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     for number, row in enumerate(_read(source, False)):
         if not isinstance(row, ObjectRow):
             raise ValueError(f"{source}: row {number} has no scene, so it cannot be split")
         sizes[row.name, row.scene].append((-int(row.mask.sum()), number))
-    wanted = _wanted(sizes, choice)
-    kept = (row for number, row in enumerate(_read(source, choice.depth)) if number in wanted)
-    yield from islice(kept, choice.limit)
+    return _wanted(sizes, choice)
 
 
 def _read(source: str, depth: bool) -> Iterator[AnyRow]:
@@ -65,17 +74,28 @@ def _read(source: str, depth: bool) -> Iterator[AnyRow]:
 def _wanted(
     sizes: dict[tuple[str, str], list[tuple[int, int]]], choice: RowChoice
 ) -> frozenset[int]:
-    """The frames with the largest masks of the scenes of a split."""
+    """The frames with the largest masks of the scenes of a split.
+
+    Where all are of one scene, its frames are split, and all of them count.
+    """
+    if len({scene for _, scene in sizes}) == 1:
+        frames = {name: sorted(number for _, number in own) for (name, _), own in sizes.items()}
+        return frozenset(n for own in frames.values() for n in _share(own, choice))
     chosen: list[int] = []
     for name in sorted({name for name, _ in sizes}):
         scenes = sorted(scene for other, scene in sizes if other == name)
-        order = np.random.default_rng(choice.seed).permutation(len(scenes))
-        share = round(_SHARE * len(scenes))
-        mine = order[:share] if choice.split == "train" else order[share:]
-        for scene in mine:
-            frames = sorted(sizes[name, scenes[scene]])[: _LARGEST[choice.split]]
+        for scene in _share(scenes, choice):
+            frames = sorted(sizes[name, scene])[: _LARGEST[choice.split]]
             chosen += [number for _, number in frames]
     return frozenset(chosen)
+
+
+def _share(items: Sequence[_T], choice: RowChoice) -> list[_T]:
+    """Those of some scenes, or frames, that are of a split."""
+    order = np.random.default_rng(choice.seed).permutation(len(items))
+    share = round(_SHARE * len(items))
+    mine = order[:share] if choice.split == "train" else order[share:]
+    return [items[number] for number in mine]
 
 
 def examples_of(rows: Iterable[AnyRow], source: str, name: str | None = None) -> list[Example]:
@@ -103,11 +123,21 @@ def examples_of(rows: Iterable[AnyRow], source: str, name: str | None = None) ->
     return examples
 
 
-def fit(examples: Sequence[Example], detector: ObjectDetector) -> ObjectDetector:
-    """Learn from examples."""
+def fit(examples: Sequence[Example], detector: ObjectDetector, over: Over = map) -> ObjectDetector:
+    """Learn from examples; ``over``: what searches pictures for the thresholds."""
     image, mask, names, depths, where, pictures, scenes = zip(*examples, strict=True)
     about = {"names": names, "depths": depths, "pictures": pictures, "scenes": scenes}
-    return detector.fit(image, mask, where=where, **about)
+    return detector.fit(image, mask, where=where, over=over, **about)
+
+
+class ScoredObject(NamedTuple):
+    """How well the object of a row was found."""
+
+    name: str
+    outline: float  # IoU of its mask with the true one
+    hull: float  # that of the convex hull
+    there: bool  # whether it is said to be there
+    proved: bool
 
 
 @dataclass
@@ -121,14 +151,18 @@ class _Tally:
     errors: list[int] = field(default_factory=list)
     skipped: dict[int, str] = field(default_factory=dict)
     seconds: float = 0.0
+    compiling: float = 0.0  # of them
 
-    def add(self, number: int, example: Example, found: Detection) -> None:
-        score = iou(found.mask, example.mask)
-        self.outlines[example.name].append(score)
-        self.hulls.append(iou(found.hull, example.mask))
+    def add(self, number: int, found: "ScoredObject | str | None") -> None:
+        if isinstance(found, str):
+            self.skipped[number] = found
+        if not isinstance(found, ScoredObject):
+            return
+        self.outlines[found.name].append(found.outline)
+        self.hulls.append(found.hull)
         self.there.append(found.there)
-        self.proved.append(found.certificate.proof is not None)
-        if score < _ENOUGH:
+        self.proved.append(found.proved)
+        if found.outline < _ENOUGH:
             self.errors.append(number)
 
     def report(self, thresholds: bool = True) -> Report:
@@ -142,7 +176,12 @@ class _Tally:
         }
         if thresholds:
             figures["there"] = float(np.mean(self.there)) if every else 0.0
-        return Report(figures, len(every), self.seconds, tuple(self.errors), self.skipped)
+        errors, compiling = tuple(self.errors), self.compiling
+        return Report(figures, len(every), self.seconds, errors, self.skipped, compiling=compiling)
+
+    def take(self, watch: Stopwatch) -> None:
+        self.seconds += watch.seconds
+        self.compiling += watch.compiling
 
 
 def evaluate(
@@ -158,22 +197,19 @@ def evaluate(
     said to be there or not. ``proved`` is the share of rows whose parts have the best places of
     their graph, in the model of ``mam.vision.elastic.search.certify``.
     """
-    tally = _Tally()
-    names = detector.library.model.names
-    if name is None and len(names) == 1:
-        name = names[0]
-    finding = _Finding(detector, tally)
+    tally, finding = _Tally(), Finding(detector, source, name)
     for number, row in enumerate(object_rows(source, choice)):
+        tally.add(number, finding(row))
         advance(1)
-        [example] = examples_of([row], source, row.name if isinstance(row, ObjectRow) else name)
-        if name is not None and example.name != name:
-            continue
-        if example.name not in names:
-            tally.skipped[number] = f"the model does not know {example.name}"
-        elif not example.mask.any():
-            tally.skipped[number] = "the mask is empty"
-        else:
-            tally.add(number, example, finding(example))
+    tally.take(finding.watch)
+    return tally.report()
+
+
+def objects_report(found: Iterable["ScoredObject | str | None"], seconds: float) -> Report:
+    """Report on what ``Finding`` says of every row."""
+    tally = _Tally(seconds=seconds)
+    for number, one in enumerate(found):
+        tally.add(number, one)
     return tally.report()
 
 
@@ -194,12 +230,13 @@ def leave_out(
     for members in frames.values():
         rest = [example for n, example in enumerate(examples) if n not in members]
         detector = fit(_usable(rest), make().set_params(thresholds=False))
-        finding = _Finding(detector, tally)
+        finding = Finding(detector, source)
         for number in members:
             if examples[number].name in detector.library.model.names:
-                tally.add(number, examples[number], finding(examples[number]))
+                tally.add(number, finding.scored(examples[number]))
             else:
                 tally.skipped[number] = f"{examples[number].name} is in no other picture"
+        tally.take(finding.watch)
         advance(len(members))
     return tally.report(thresholds=False)
 
@@ -208,18 +245,34 @@ def _usable(examples: Sequence[Example]) -> list[Example]:
     return [example for example in examples if example.mask.any()]
 
 
-class _Finding:
-    """Look once at a picture that several rows share."""
+class Finding:
+    """Finds the object of a row; looks once at a picture that several rows share."""
 
-    def __init__(self, detector: ObjectDetector, tally: _Tally) -> None:
-        self.detector, self.tally = detector, tally
+    def __init__(self, detector: ObjectDetector, source: str, name: str | None = None) -> None:
+        self.detector, self.source = detector, source
+        self.names = detector.library.model.names
+        self.name = self.names[0] if name is None and len(self.names) == 1 else name
+        self.watch = Stopwatch()
         self.image: np.ndarray | None = None
         self.found: dict[str, Detection] = {}
 
-    def __call__(self, example: Example) -> Detection:
+    def __call__(self, row: AnyRow) -> ScoredObject | str | None:
+        """How well it is found, or why it is not looked for; None: another object is wanted."""
+        wanted = row.name if isinstance(row, ObjectRow) else self.name
+        [example] = examples_of([row], self.source, wanted)
+        if self.name is not None and example.name != self.name:
+            return None
+        if example.name not in self.names:
+            return f"the model does not know {example.name}"
+        return self.scored(example) if example.mask.any() else "the mask is empty"
+
+    def scored(self, example: Example) -> ScoredObject:
+        """Compare what is found with the true mask."""
         if self.image is not example.image:
-            begin = time.perf_counter()
-            found = self.detector.find(example.image, example.depth)
-            self.tally.seconds += time.perf_counter() - begin
+            with self.watch:
+                found = self.detector.find(example.image, example.depth)
             self.image, self.found = example.image, {one.name: one for one in found}
-        return self.found[example.name]
+        found = self.found[example.name]
+        outline, hull = (float(iou(one, example.mask)) for one in (found.mask, found.hull))
+        proved = found.certificate.proof is not None
+        return ScoredObject(example.name, outline, hull, bool(found.there), proved)

@@ -12,34 +12,18 @@ from mam.data import AnyRow, PathfinderRow
 from mam.data.read.markers import find_discs
 from mam.data.read.published import PublishedPathfinderRow
 from mam.tasks.accuracy import Answered, measure_accuracy
+from mam.tasks.contours_apart import contours_apart, contours_of
 from mam.tasks.report import Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.curves.answer import Same
+from mam.vision.curves.strokes.by_image import BySeed, CoursesByImage
 from mam.vision.curves.strokes.contour_answer import Grouping
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 from mam.vision.curves.strokes.presets import preset_of
 from mam.vision.images.discs import lift_discs
 
 INPUTS = ("clean", "image")
-_STROKE = 5.0  # px from a stroke's start to its other end (facts: the generator's length)
-_MARGIN = 8  # px around a contour that is cut out: more than a part reaches
 _BATCH = 512  # rows read and answered at a time
-
-
-def contours_of(row: PathfinderRow) -> list[Float[np.ndarray, "strokes 2"]]:
-    """Return the middles of the strokes of every contour, in order."""
-    return [
-        np.array(
-            [
-                (
-                    stroke.row + _STROKE / 2 * np.sin(stroke.angle),
-                    stroke.col + _STROKE / 2 * np.cos(stroke.angle),
-                )
-                for stroke in contour
-            ]
-        ).reshape(-1, 2)
-        for contour in row.segments
-    ]
 
 
 MarkedRow = PathfinderRow | PublishedPathfinderRow  # the second has no contours and no clean image
@@ -63,55 +47,51 @@ def fit_rows(
     advance: Advance = lambda count: None,
 ) -> ContourGrouper:
     """Learn from rows; errors say that they come from ``source``."""
-    rows = [row for row in found if isinstance(row, PathfinderRow)]
     if not found:
         raise ValueError(f"{source}: no rows, so there is nothing to learn from")
-    if len(rows) < len(found) or not all(row.segments for row in rows):
+    rows = with_contours(found, source)
+    pictures, courses = zip(*(lesson_of(row, grouper) for row in rows), strict=True)
+    return fit_strokes(grouper.strokes(pictures, advance), courses, grouper)
+
+
+def check_contours(source: str) -> None:
+    """Refuse a data set whose first row no contours can be learned from."""
+    first = list(islice(rows_of_kind(source, MarkedRow, "pathfinder image"), 1))
+    with_contours(first, source)
+
+
+def with_contours(rows: Sequence[AnyRow], source: str) -> list[PathfinderRow]:
+    """The rows, if contours can be learned from them."""
+    known = [row for row in rows if isinstance(row, PathfinderRow) and row.segments]
+    if len(known) < len(rows):
         raise ValueError(
             f"{source}: its rows do not all say which strokes form a contour (`segments`); "
             "learn from a set that `mam make pathfinder` wrote"
         )
-    if preset_of(grouper.preset).alone:
-        return _fit_alone(rows, grouper, advance)
-    known = [contours_of(row) for row in rows]
-    return grouper.fit([row.clean for row in rows], known, progress=advance)
+    return known
 
 
-def _fit_alone(
-    rows: Sequence[PathfinderRow], grouper: ContourGrouper, advance: Advance
+def fit_strokes(
+    strokes: Sequence[BySeed], courses: CoursesByImage, grouper: ContourGrouper
 ) -> ContourGrouper:
-    """Learn from every contour in a picture of its own."""
-    shown = [contours_alone(row) for row in rows]
-    ends = np.cumsum([len(some) for some in shown])
-    contours = images = 0
-
-    def tell(count: int) -> None:
-        nonlocal contours, images
-        contours += count
-        done = int(np.searchsorted(ends, contours, "right"))
-        advance(done - images)
-        images = done
-
-    pictures = [picture for some in shown for picture, _ in some]
-    courses = [[course] for some in shown for _, course in some]
-    grouper.fit(pictures, courses, progress=tell)
-    about = {"images": len(rows), "contours": len(pictures)}
-    grouper.provenance_ = {**grouper.provenance_, **about}
+    """Learn from the strokes of the pictures that ``lesson_of`` makes of rows."""
+    grouper.fit_strokes(strokes, courses)
+    if preset_of(grouper.preset).alone:
+        about = {"contours": sum(len(some) for some in courses)}
+        grouper.provenance_ = {**grouper.provenance_, **about}
     return grouper
 
 
-def contours_alone(
-    row: PathfinderRow,
-) -> list[tuple[UInt8[np.ndarray, "_ _"], Float[np.ndarray, "_ 2"]]]:
-    """Return every contour alone, cut out with a margin, and the middles of its strokes."""
-    found = []
-    for number, course in enumerate(contours_of(row), 1):
-        own = np.where(row.contours == number, row.clean, 0)
-        where = np.argwhere(own > 0)
-        if len(where):
-            low, high = np.maximum(where.min(0) - _MARGIN, 0), where.max(0) + _MARGIN + 1
-            found.append((own[low[0] : high[0], low[1] : high[1]], course - low))
-    return found
+def lesson_of(
+    row: PathfinderRow, grouper: ContourGrouper
+) -> tuple[UInt8[np.ndarray, "_ _"], list[Float[np.ndarray, "_ 2"]]]:
+    """What a row shows a learner: a picture, and the contours in it.
+
+    Where the preset wants that, every contour is as if it were alone.
+    """
+    if preset_of(grouper.preset).alone:
+        return contours_apart(row)
+    return row.clean, contours_of(row)
 
 
 class Unanswered(NamedTuple):

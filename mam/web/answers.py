@@ -65,10 +65,11 @@ class GroupAnswer(_WebAnswer):
     score: float
     bound: float | None
     proof: str | None
+    pixel_size: None = None
     rows: int
     cols: int
     dark: bool
-    threshold: float
+    threshold: float | None  # None: it is not the same throughout
     ink: str  # a mask as PNG in base64
     piece: str
     pieces: list[CoordinateLine]

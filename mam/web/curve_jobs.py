@@ -40,7 +40,7 @@ def group(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Answe
 def group_file(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Answer:
     """Group a picture and write the file that the command line would write."""
     drawing = _grouped(arguments, blobs, tell)
-    return {}, [FILES[arguments["ending"]](drawing, arguments["name"])]
+    return {}, [FILES[arguments["ending"]].write(drawing, arguments["name"])]
 
 
 def _grouped(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Drawing:
@@ -48,7 +48,7 @@ def _grouped(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Dr
     pixels = given_picture(arguments, blobs)
     tell("grouping")
     asked = arguments["question"]
-    wanted = ("model", "markers", "threshold", "polarity", "bridging", "forbid", "demand")
+    wanted = ("model", "markers", "threshold", "ink", "bridging", "forbid", "demand")
     return group_drawing(
         pixels, **{key: asked[key] for key in wanted if key in asked}, name=arguments["name"]
     )
@@ -57,8 +57,9 @@ def _grouped(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Dr
 def _ink(drawing: Drawing) -> dict[str, Any]:
     ink = drawing.ink
     assert ink is not None
-    rows, cols = drawing.picture.shape
-    about = {"rows": rows, "cols": cols, "dark": ink.dark, "threshold": round(ink.threshold, 1)}
+    rows, cols = drawing.shape
+    threshold = None if ink.threshold is None else round(ink.threshold, 1)
+    about = {"rows": rows, "cols": cols, "dark": ink.dark, "threshold": threshold}
     return about | {"ink": mask_text(ink.mask)}
 
 

@@ -12,14 +12,8 @@ Spot = Annotated[list[Number], Field(min_length=2, max_length=2)]  # row, column
 Link = Annotated[list[Spot], Field(min_length=2, max_length=2)]
 Key = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 ModelName = Annotated[str, Field(min_length=1, max_length=200)]
-
-
-class InkPolarity(StrEnum):
-    """What is drawn."""
-
-    auto = "auto"
-    light = "light"
-    dark = "dark"
+# What is drawn: by the look, or a colour, red, green and blue.
+InkName = Annotated[str, Field(pattern=r"^(auto|dark|light|\d{1,3},\d{1,3},\d{1,3})$")]
 
 
 class CurveModelName(StrEnum):
@@ -36,8 +30,12 @@ class FileEnding(StrEnum):
     png = ".png"
     svg = ".svg"
     csv = ".csv"
+    points_csv = ".points.csv"
     geojson = ".geojson"
     json = ".json"
+    coco_json = ".coco.json"
+    swc = ".swc"
+    tif = ".tif"
 
 
 class _Question(BaseModel):
@@ -50,7 +48,7 @@ class GroupQuestion(_Question):
     picture: Key
     model: CurveModelName = CurveModelName.auto
     threshold: Annotated[float, Field(ge=0, le=255, allow_inf_nan=False)] | None = None
-    polarity: InkPolarity = InkPolarity.auto
+    ink: InkName = "auto"
     bridging: Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)] = 1.0
     forbid: Annotated[list[Link], Field(max_length=200)] = []
     demand: Annotated[list[Link], Field(max_length=200)] = []
@@ -101,8 +99,8 @@ def command_line(question: GroupQuestion, name: str, ending: str = ".svg") -> st
         words += ["--model", question.model.value]
     if question.threshold is not None:
         words += ["--threshold", f"{question.threshold:g}"]
-    if question.polarity is not InkPolarity.auto:
-        words += ["--polarity", question.polarity.value]
+    if question.ink != "auto":
+        words += ["--ink", question.ink]
     if question.bridging != 1:
         words += ["--bridging", f"{question.bridging:g}"]
     for option, links in (("--forbid", question.forbid), ("--demand", question.demand)):

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from mam.cli import app
 from mam.data import PathfinderRow, make_row, recipe
+from mam.show.drawing_files import FILES
 
 
 def run(*arguments: object) -> str:
@@ -53,14 +54,15 @@ def test_short_strokes_of_a_users_picture(tmp_path: Path) -> None:
 def test_lines_that_cross(tmp_path: Path) -> None:
     cross(tmp_path / "cross.png")
     out, svg = tmp_path / "o.png", tmp_path / "v.svg"
-    options = ["--out", out, "--svg", svg, "--bound"]
+    options = ["--out", out, "--out", svg, "--bound"]
     found = json.loads(run("group", tmp_path / "cross.png", *options, "--json"))
     assert found["model"] == "curves" and len(found["curves"]) == 2
     assert found["bound"] >= found["score"] - 1e-6 and found["markers"] is None
     spans = [np.ptp(np.array(curve["points"]), axis=0) for curve in found["curves"]]
     assert spans[0][1] > 120 and spans[0][0] < 10 and spans[1][0] > 85 and spans[1][1] < 10
-    lines = ElementTree.parse(svg).getroot().iter("{http://www.w3.org/2000/svg}polyline")
-    assert [line.get("id") for line in lines] == ["curve-1", "curve-2"]
+    lines = ElementTree.parse(svg).getroot().iter("{http://www.w3.org/2000/svg}path")
+    found = [(line.get("id"), float(line.get("stroke-width", 0))) for line in lines]
+    assert found == [("curve-1", pytest.approx(6, abs=1)), ("curve-2", pytest.approx(6, abs=1))]
     with Image.open(out) as overlay:
         assert overlay.size == (960, 720)
     text = run("group", tmp_path / "cross.png", *options, "--markers", "60,20 60,140")
@@ -118,13 +120,14 @@ def test_learn_and_evaluate(tmp_path: Path) -> None:
 def test_every_ending_and_links_that_are_known(tmp_path: Path) -> None:
     picture = tmp_path / "cross.png"
     cross(picture)
-    for ending in ("svg", "csv", "geojson", "json", "png"):
-        run("group", picture, "--out", tmp_path / f"a.{ending}")
+    files = [tmp_path / f"a{ending}" for ending in FILES]
+    said = run("group", picture, *(word for path in files for word in ("--out", path)))
+    assert all(f"{path}: " in said and path.stat().st_size for path in files)
     about = json.loads((tmp_path / "a.json").read_text())
     assert [curve["crossings"] for curve in about["curves"]] == [1, 1]
     assert [curve["width"] for curve in about["curves"]] == pytest.approx([6, 6], abs=1)
     features = json.loads((tmp_path / "a.geojson").read_text())["features"]
-    table = (tmp_path / "a.csv").read_text().splitlines()
+    table = (tmp_path / "a.points.csv").read_text().splitlines()
     assert len(table) == 1 + sum(len(one["geometry"]["coordinates"]) for one in features)
     number, point, row, column = table[1].split(",")
     assert (number, point) == ("1", "1")

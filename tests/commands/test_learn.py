@@ -94,3 +94,22 @@ def test_an_image_smaller_than_a_part(tmp_path: Path) -> None:
     run("make", "curves", "--size", 64, "--number", 2, "--count", 1, "--out", data)
     with pytest.raises(ValueError, match="smaller than a part of side 65"):
         run("learn", "parts", data, "--size", 65, "--out", tmp_path / "x.safetensors")
+
+
+def test_data_of_another_task_are_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*arguments: object, **named: object) -> None:
+        raise AssertionError("parts are learned from a set that cannot be used")
+
+    monkeypatch.setattr("mam.commands.learn.groupers.learned_parts", never)
+    letters, strokes = tmp_path / "letters.parquet", tmp_path / "strokes.parquet"
+    run("make", "cabc", "--level", "easy", "--count", 1, "--out", letters)
+    run("make", "pathfinder", "--level", "easy", "--count", 1, "--out", strokes)
+    out = tmp_path / "model.safetensors"
+    for preset in ("paper", "best"):
+        with pytest.raises(ValueError, match=r"letters\.parquet: row 0 is no pathfinder image"):
+            run("learn", "contours", letters, "--preset", preset, "--out", out)
+        with pytest.raises(ValueError, match=r"strokes\.parquet: "):
+            run("learn", "objects", strokes, "--preset", preset, "--out", out)
+    assert not out.exists()

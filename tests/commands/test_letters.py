@@ -14,6 +14,10 @@ from mam.vision.elastic.letters import finder as finders
 from mam.vision.elastic.letters.letter_forward import ForwardConfig
 from mam.vision.elastic.letters.letter_search import LetterSearchConfig
 from mam.vision.elastic.variants import VariantConfig
+from tests.infer.test_compilations import compilations
+
+# Programs that are compiled where none has been: each costs a second or more.
+EVALUATE_PROGRAMS, FIND_PROGRAMS = 12, 11
 
 
 def run(*arguments: object):
@@ -33,9 +37,11 @@ def test_learn_find_evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     run("make", "cabc", "--level", "easy", "--count", 2, "--seed", 5, "--out", data)
     learned = json.loads(run("learn", "objects", data, "--out", bank, "--json").stdout)
     assert learned["graphs"] == 4 and learned["vertices"] > 10
-    report = json.loads(run("evaluate", "cabc", data, "--model", bank, "--json").stdout)
-    assert set(report) == {"accuracy", "proved", "n", "per_second", "errors", "skipped"}
-    assert report["n"] == 2
+    with compilations() as names:
+        report = json.loads(run("evaluate", "cabc", data, "--model", bank, "--json").stdout)
+    assert len(names) <= EVALUATE_PROGRAMS, names
+    keys = {"accuracy", "proved", "n", "per_second", "compile_s", "errors", "skipped"}
+    assert set(report) == keys and report["n"] == 2 and report["compile_s"] >= 0
     told = json.loads(run("evaluate", "cabc", data, "--model", bank, "--causes", "--json").stdout)
     assert set(told) == {*report, "causes"} and told["errors"] == report["errors"]
     assert list(told["causes"]) == ["forward", "matching", "pair", "markers"]
@@ -45,7 +51,9 @@ def test_learn_find_evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     image[40:47, 20:80] = 255
     picture.write_bytes(encode_png(image))
     out = tmp_path / "found.png"
-    found = json.loads(run("find", picture, "--model", bank, "--out", out, "--json").stdout)
+    with compilations() as names:
+        found = json.loads(run("find", picture, "--model", bank, "--out", out, "--json").stdout)
+    assert len(names) <= FIND_PROGRAMS, names
     assert len(found["matches"]) == 2
     for one in found["matches"]:
         assert {"name", "there", "score", "contrast", "box", "outline"} <= set(one)

@@ -31,7 +31,7 @@ COMMANDS = {  # what a user types; IN is read and OUT written
     ],
     "learn objects": ["learn", "objects", "IN.parquet", "--out", "OUT"],
     "group": ["group", "IN.png", "--out", "OUT"],
-    "group, svg": ["group", "IN.png", "--out", "new.png", "--svg", "OUT"],
+    "group, another": ["group", "IN.png", "--out", "new.svg", "--out", "OUT"],
     "group, model": ["group", "other.png", "--model", "IN.safetensors", "--out", "OUT"],
     "find": ["find", "IN.png", "--out", "OUT"],
     "find, masks": ["find", "IN.png", "--masks", "OUT"],
@@ -47,8 +47,7 @@ FROM_NOTHING = {
 TWICE = {
     "learn parts": ["learn", "parts", "IN.parquet", "--out", "OUT", "--picture", "OUT"],
     "learn parts, beside": ["learn", "parts", "IN.parquet", "--out", "OUT.png"],
-    "group": ["group", "IN.png", "--out", "OUT", "--svg", "OUT"],
-    "group, SVG": ["group", "IN.png", "--out", "OUT.svg", "--svg", "OTHER.svg"],
+    "group": ["group", "IN.png", "--out", "OUT.svg", "--out", "OUT.svg"],
     "find": ["find", "IN.png", "--out", "OUT", "--masks", "OUT"],
 }
 

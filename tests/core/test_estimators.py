@@ -28,7 +28,7 @@ from mam.data import CurvesConfig, make_courses
 from mam.data.generate.dashes import DashConfig
 from mam.data.generate.objects import LEVELS, make_objects
 from mam.data.generate.pathfinder import PathfinderConfig, make_pathfinder
-from mam.tasks.pathfinder import contours_of
+from mam.tasks.contours_apart import contours_of
 from mam.vision.elastic.letters import finder
 from mam.vision.elastic.letters.letter_forward import ForwardConfig
 from mam.vision.elastic.letters.letter_search import LetterSearchConfig

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mam.core import whole
-from mam.core.whole import check_writable, left_behind, whole_file, write_whole
+from mam.core.whole import check_writable, left_behind, sweep, whole_file, write_whole
 
 ROOT = os.geteuid() == 0 if hasattr(os, "geteuid") else False
 
@@ -194,3 +194,16 @@ def test_long_names_work_and_their_leftovers_are_known(tmp_path: Path) -> None:
         assert left_behind(tmp_path, [path.name]) == [fresh]
         assert left_behind(tmp_path, ["other"]) == []
     assert names(tmp_path) == [path.name]
+
+
+def test_what_a_killed_writer_left_is_swept_and_what_is_written_is_not(tmp_path: Path) -> None:
+    path, left = tmp_path / "a.txt", tmp_path / f"a.txt.{'0' * 16}.tmp"
+    others = [tmp_path / f"b.txt.{'0' * 16}.tmp", tmp_path / "a.txt.tmp"]
+    for stray in (left, *others):
+        stray.touch()
+    with whole_file(path) as fresh:
+        sweep([path, tmp_path / "nowhere" / "c.txt"])
+        assert fresh.exists() and not left.exists()
+        assert all(other.exists() for other in others)
+        fresh.write_text("whole")
+    assert path.read_text() == "whole"

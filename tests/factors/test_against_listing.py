@@ -16,6 +16,7 @@ from mam.factors import (
     And,
     AnyOf,
     Choice,
+    Count,
     Factors,
     Or,
     Pairwise,
@@ -80,6 +81,22 @@ def any_of_case(counts: list[int], shared: bool = False) -> Case:
     return Case([2] * sum(counts), int(np.prod(shape)), make)
 
 
+def count_case(counts: list[int], most: int, shared: bool = False) -> Case:
+    shape = (most + 1,) if shared else (len(counts), most + 1)
+
+    def make(values: np.ndarray) -> Factors:
+        scores = values.reshape(shape).copy()
+        scores[..., 0] = np.maximum(scores[..., 0], -3.0)  # some number must be possible
+        return Count.of(numbered(counts), scores)
+
+    return Case([2] * sum(counts), int(np.prod(shape)), make)
+
+
+def exactly_case(counts: list[int], least: int, most: int) -> Case:
+    factors = Count.between(numbered(counts), least, most)
+    return Case([2] * sum(counts), 0, lambda _: factors)
+
+
 def pairwise_case(shape: tuple[int, int], count: int, shared: bool) -> Case:
     ids = np.arange(2 * count).reshape(count, 2)
     matrices = shape if shared else (count, *shape)
@@ -134,6 +151,13 @@ KINDS = {
         or_case([1, 0, 6], 0.0, 0.05),
     ],
     "and": [and_case(1), and_case(3)],
+    "count": [
+        count_case([3, 0, 5], 2),
+        count_case([1, 6], 6, shared=True),
+        exactly_case([2, 5, 3], 2, 2),
+        exactly_case([1, 4], 1, 3),
+        exactly_case([3], 0, 0),
+    ],
     "choice": [
         choice_case([1, 2, 6]),
         choice_case([0, 1, 3], optional=True),

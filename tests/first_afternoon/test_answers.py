@@ -84,10 +84,10 @@ def test_a_grouping_is_a_line_and_a_picture(model: str) -> None:
     kind = mam.CurveGrouper if model == "curves" else mam.ContourGrouper
     [found] = kind.load(model).predict([mask])
     assert repr(found).startswith(f"<{type(found).__name__}: {len(found)} curves of ")
-    assert found._repr_svg_().count("<polyline") == len(found)
+    assert found._repr_svg_().count("<path") == len(found)
     drawing = group_drawing(mask, model=model)
     assert repr(drawing).startswith(f"<Drawing: {len(drawing.lines)} curves of ")
-    assert drawing._repr_svg_().count("<polyline") == len(drawing.lines)
+    assert drawing._repr_svg_().count("<path") == len(drawing.lines)
 
 
 def test_parts_and_where_they_are_placed_are_lines() -> None:
@@ -116,4 +116,4 @@ def test_what_is_found_and_banks_are_lines() -> None:
     assert repr(finder.bank_).startswith("<Bank: 2 graphs of 2 categories, ")
     [found] = finder.find(corner)
     assert repr(found).startswith("<Match: graph 1 of category 1 at [") and "\n" not in repr(found)
-    assert found._repr_svg_().count("<polyline") == len(found.edges)
+    assert found._repr_svg_().count("<path") == len(found.edges)

@@ -52,7 +52,7 @@ def dashes(path: Path) -> None:
 
 COMMANDS = {
     "solve": ["solve", "model.uai", "--bound", "--restarts", "200"],
-    "group": ["group", "dashes.png", "--bound"],
+    "group": ["group", "dashes.png", "--bound", "--most", "100000"],
     "make": ["make", "cabc", "--workers", "2", "--count", "5000", "--out", "set"],
     "reproduce": ["reproduce", "cabc", "--out", "page"],
 }

@@ -32,12 +32,11 @@ def complaint(words: str, monkeypatch: pytest.MonkeyPatch, capsys) -> str:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--svg /dev/full", "/dev/full: cannot be written (it is no regular file)"),
+        ("--out /dev/full", "/dev/full: cannot be written (it is no regular file)"),
         ("--out line.png", "line.png: is an input (line.png) and would be overwritten"),
-        ("--out s.png --svg s.png", "s.png: two outputs of one command"),
-        ("--out s.svg --svg t.svg", "two outputs of one command hold SVG; give one"),
-        ("--out s.jpg", "s.jpg: would hold PNG; let its name end in .png"),
-        ("--svg s.png --out t.png", "s.png: would hold SVG; let its name end in .svg"),
+        ("--out s.png --out s.png", "s.png: two outputs of one command"),
+        ("--out s.jpg", "s.jpg: would hold PNG, SVG, "),
+        ("--show ink --out s.svg", "s.svg: would hold PNG; let its name end in .png"),
     ],
 )
 def test_group_refuses(picture: Path, words: str, said: str, monkeypatch, capsys) -> None:

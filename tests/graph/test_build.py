@@ -6,7 +6,19 @@ import jax
 import numpy as np
 import pytest
 
-from mam.factors import And, AnyOf, Choice, Or, Pairwise, Pattern, PatternSet, Ragged, Table, Window
+from mam.factors import (
+    And,
+    AnyOf,
+    Choice,
+    Count,
+    Or,
+    Pairwise,
+    Pattern,
+    PatternSet,
+    Ragged,
+    Table,
+    Window,
+)
 from mam.graph import GraphBuilder, compile_graphs
 
 
@@ -96,6 +108,10 @@ def test_labels_and_numbers() -> None:
         (lambda: Choice.of([0, 1]), "list of lists"),
         (lambda: Choice.of(np.zeros((2, 2, 2), int)), r"shape \(2, 2, 2\)"),
         (lambda: Choice.of([[0], []]), "choice 1 has no members"),
+        (lambda: Count.between([[0, 1], [2]], 2), "count 1 has 1 members, and no number of them"),
+        (lambda: Count.between([[0, 1]], 2, 1), "0 <= least <= most"),
+        (lambda: Count.of([[0, 1]], []), "that of none ON, of one"),
+        (lambda: Count.of([[0, 1]], [[0.0], [1.0]]), "scores of counts has shape"),
         (lambda: Choice.of([[0], [1]], optional=[True]), "1 values of optional for 2 lists"),
         (lambda: Choice.of([[0]], optional=np.array([2])), "True or False"),
         (

@@ -60,12 +60,13 @@ def test_quick_says_what_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     lists = [rng.choice(x[3:], 4, replace=False) for _ in range(20)]
     builder.add("any", AnyOf.of([x[:2], x[1:3], *lists], rng.normal(1.0, 2.0, 22)))
     graph, evidence = builder.build(), {"x": np.full(14, -1.5)}
-    options = Options(method="quick", largest_table=64, restarts=4, climb=True)
+    options = Options(method="quick", largest_table=64)
     searched = solve(graph, evidence, options)
     assert searched.ways == {"listing": 1, "branch and bound": 1} and searched.proof == "exact"
-    monkeypatch.setattr(hard, "EASY", 8)  # variables that branch and bound gets
+    monkeypatch.setattr(hard, "PROVABLE", 8)  # variables that linear programs get
+    monkeypatch.setattr(hard, "few_on", lambda graph, evidence: None)
     found = solve(graph, evidence, options)
-    assert found.ways == {"listing": 1, "max-product": 1} and found.proof is None
+    assert found.ways == {"listing": 1, "refilling": 1} and found.proof is None
     assert found.proved.tolist() == [True] * 3 + [False] * 11
     whole = solve(graph, evidence, options, largest_table=1 << 14)
     assert whole.proof == "exact" and whole.ways == {"listing": 2}

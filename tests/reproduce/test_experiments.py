@@ -1,7 +1,9 @@
 """The experiments as they are planned, at every scale, without doing any of them."""
 
 import shutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,7 @@ from mam.reproduce.experiment import changed
 from mam.reproduce.pathfinder import PATHFINDER
 from mam.reproduce.plan import Challenge, Quoted
 from mam.reproduce.run import EXPERIMENTS, prepare
-from mam.reproduce.steps import StepFolder
+from mam.reproduce.steps import StepFolder, with_needs
 from mam.reproduce.study import curve_steps, open_study, table_steps
 from mam.tasks.objects import RowChoice, object_rows
 from tests.data.made_layouts import shelf_scene
@@ -38,6 +40,25 @@ def test_every_step_comes_once_and_after_what_it_needs(
     # Names alone tell a reader the steps of one scale apart.
     assert len({step.name for step in steps}) == len(steps)
     assert seen == {step.stem for step in prepare(name, scale.value, tmp_path / "other").steps}
+
+
+def _inside(settings: Any) -> Iterator[Any]:
+    """Everything that settings hold, at any depth."""
+    yield settings
+    if isinstance(settings, Mapping | list | tuple):
+        for one in settings.values() if isinstance(settings, Mapping) else settings:
+            yield from _inside(one)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_step_needs_those_whose_settings_are_among_its_own(name: str, tmp_path: Path) -> None:
+    """Steps that do not need each other are done side by side, on a cluster."""
+    steps = prepare(name, "small", tmp_path).steps
+    for step in steps:
+        held = [one for one in _inside(step.settings) if isinstance(one, Mapping)]
+        others = [one for one in steps if one.settings != step.settings]
+        built_on = {one.stem for one in others if one.settings in held}
+        assert built_on <= {one.stem for one in with_needs(step)}
 
 
 @pytest.mark.parametrize("plan", [PATHFINDER, CABC])
@@ -67,8 +88,11 @@ def test_a_folder_without_the_files_is_refused(name: str, tmp_path: Path) -> Non
 def test_scenes_as_published_are_read(tmp_path: Path) -> None:
     sets, out = tmp_path / "sets", tmp_path / "out"
     shelf_scene(sets)
-    with pytest.raises(ValueError, match="one scene alone"):
-        prepare("objects", "smoke", out, sets)
+    alone = [list(object_rows(str(sets), RowChoice(split))) for split in ("train", "test")]
+    assert [len(rows) for rows in alone] == [2, 2]
+    frames = [{row.frame for row in rows if isinstance(row, ObjectRow)} for rows in alone]
+    assert not frames[0] & frames[1]
+    assert prepare("objects", "smoke", out, sets).steps[0].rows == 1
     for number in (1, 2):
         shutil.copytree(sets / "scene-0000", sets / f"scene-000{number}")
     steps = prepare("objects", "smoke", out, sets).steps

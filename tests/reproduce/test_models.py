@@ -56,6 +56,6 @@ def test_a_line_of_five_pixels_has_the_papers_three_answers() -> None:
 def test_the_page(tmp_path: Path) -> None:
     study = prepare("models", "smoke", tmp_path)
     page = reproduce(study).read_text()
-    assert page.count("<figure") == 4 and study.summary()["figures"][0] == "The gene network"
+    assert page.count("<figure") == 5 and study.summary()["figures"][0] == "The gene network"
     assert "Where C is 0, A and B are dependent. Where C is 0, A and D are independent." in page
-    assert "row 0 continues in row 1; row 2 continues in row 3" in page
+    assert "v11 continues in v22; v31 continues in v42" in page

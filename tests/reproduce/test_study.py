@@ -32,6 +32,7 @@ from mam.reproduce.plan import (
 from mam.reproduce.steps import Step
 from mam.reproduce.study import evaluation
 from mam.tasks.report import Report
+from mam.vision.parts.masks import Noise
 
 WORK: list[str] = []
 
@@ -76,6 +77,7 @@ COUNTING = Challenge(
     scales={"smoke": Scale(train=2, test=3, counts=(1, 2), runs=2, parts=0)},
     drawings=lambda study: {"Drawn": Step("drawn", {}, lambda path, advance: "<p>by hand</p>")},
     notes=lambda study: {"note": "x < y"},
+    settings={OURS: {"noise": Noise(pi01=0.125)}},
 )
 
 
@@ -138,6 +140,8 @@ def test_the_page_says_all_of_it(tmp_path: Path) -> None:
     ]
     assert "65.00 ± 7.07" in cells and "x &lt; y" in cells
     assert "<p>by hand</p>" in page and "seed 101" in page
+    assert "mam reproduce pathfinder --scale smoke" in page
+    assert "<th>noise: pi01</th><td>0.125</td>" in page
     assert not re.search(r"""(src|href)=["'](?!data:)""", page) and "http" not in page
 
 

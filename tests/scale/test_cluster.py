@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mam.scale import Outcome, answers_in, map_shards
+from mam.scale import Outcome, answers_in, clusters, map_shards, spread
 from tests.scale.jobs import SizeJob
 
 pytest.importorskip("distributed")
@@ -145,6 +145,47 @@ def test_a_worker_and_then_all_are_lost(machines: Machines, tmp_path: Path) -> N
     thread.join()
     assert found.items == 60 and not found.set_aside
     assert any("going on" in line for line in said)
+    check(paths, tmp_path, {})
+
+
+@pytest.mark.parametrize("poisoned", [4, pytest.param(16, marks=pytest.mark.slow)])
+def test_a_shard_full_of_poison_does_not_end_the_run(tmp_path: Path, poisoned: int) -> None:
+    """Shards that wait behind it are lost with each worker that it kills, and are not to blame."""
+    names = ["poison"] * poisoned + ["a"] * 12
+    paths = files(tmp_path / "in", names)
+    found = run(paths, tmp_path, "local:1", shard_bytes=15 * poisoned)
+    assert found.items == len(paths) and len(found.set_aside) == poisoned
+    check(paths, tmp_path, {"poison": "worker died"})
+
+
+def test_workers_that_dask_gives_up_are_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine a worker takes longer to come back than Dask waits for it."""
+    monkeypatch.setitem(clusters._CONFIG, "distributed.deploy.lost-worker-timeout", "50ms")
+    monkeypatch.setattr(spread, "_HEAL", 1.0)
+    paths = files(tmp_path / "in", ["a", "once", "b", "once", "c"])
+    assert run(paths, tmp_path, "local:1").items == 5
+    check(paths, tmp_path, {})
+
+
+def test_the_last_shard_waits_for_a_worker_too(machines: Machines, tmp_path: Path) -> None:
+    """All are sent when the only worker is lost: the run says that it waits."""
+    paths = files(tmp_path / "in", ["once"])
+    worker, said = machines.worker(), []
+    marks = tmp_path / "marks"
+
+    def disturb() -> None:
+        assert soon(lambda: list(marks.glob("once-*")))
+        machines.kill(worker)
+        assert soon(lambda: any("waiting for one" in line for line in said))
+        machines.worker()
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    found = run(paths, tmp_path, machines.address, say=said.append)
+    thread.join()
+    assert found.items == 1 and any("going on" in line for line in said)
     check(paths, tmp_path, {})
 
 

@@ -54,12 +54,16 @@ def test_rows_of_data_sets(tmp_path: Path) -> None:
     )
 
 
+def stamp(paths: list[Path]) -> str:
+    return digest_of([shard.stamped() for shard in plan_shards(paths)])
+
+
 def test_a_changed_file_has_another_digest(tmp_path: Path) -> None:
     paths = pictures(tmp_path, [10, 20])
-    before = digest_of(plan_shards(paths))
-    assert before == digest_of(plan_shards(paths))
+    before = stamp(paths)
+    assert before == stamp(paths)
     paths[1].write_bytes(b"other" * 4)
-    assert before != digest_of(plan_shards(paths))
+    assert before != stamp(paths)
 
 
 def test_a_run_goes_on_and_refuses_what_is_not_its_own(tmp_path: Path) -> None:
@@ -100,3 +104,10 @@ def test_a_run_goes_on_and_refuses_what_is_not_its_own(tmp_path: Path) -> None:
 def _set(tmp_path: Path) -> Path:
     write_dataset(recipe("pathfinder", "easy", 3), 1, tmp_path / "set")
     return tmp_path / "set"
+
+
+def test_large_inputs_have_larger_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = pictures(tmp_path, [600_000] * 9)
+    assert [len(shard) for shard in plan_shards(paths)] == [2, 2, 2, 2, 1]
+    monkeypatch.setattr("mam.scale.shards.MOST_SHARDS", 2)
+    assert [len(shard) for shard in plan_shards(paths)] == [5, 4]

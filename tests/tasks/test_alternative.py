@@ -9,8 +9,9 @@ import pytest
 from mam.data import PathfinderRow, make_row, recipe
 from mam.tasks.alternative import alternative
 from mam.tasks.drawing import Drawing, group_drawing
-from mam.vision.curves.chain_model import ContourPotentials, score_of
+from mam.vision.curves.chain_model import score_of
 from mam.vision.curves.chains import group_numbers
+from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
 
 def best_otherwise(drawing: Drawing) -> float:
@@ -18,7 +19,7 @@ def best_otherwise(drawing: Drawing) -> float:
     found, same = drawing.found, drawing.same
     assert found is not None and same is not None
     strokes = [found.stroke_at(marker) for marker in drawing.markers]
-    potentials, best = ContourPotentials(), -np.inf
+    potentials, best = CurveGrouper.load("curves").potentials, -np.inf
     for states in itertools.product([False, True], repeat=len(found.links)):
         on = np.array(states)
         first, second = group_numbers(found.links.stroke, on, len(found.group))[strokes]

@@ -95,7 +95,7 @@ def test_other_data_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="row 0 is no image of curves"):
         run("evaluate", "curves", data)
     with pytest.raises(ValueError, match="column is one of mask, gaps"):
-        evaluate(str(data), CurveGrouper.load("curves"), "image")
+        evaluate(str(data), CurveGrouper.load("curves"), "labels")
 
 
 def _with_masks(path: Path, masks: np.ndarray) -> str:

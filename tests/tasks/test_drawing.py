@@ -27,3 +27,38 @@ def test_a_model_is_loaded_once_for_many_pictures(
     path.write_bytes(path.read_bytes())
     group_drawing(picture, model=str(path))
     assert len(loaded) == 2
+
+
+def test_colours_tell_lines_that_touch_apart() -> None:
+    """Two lines touch and part again: in colour they do not cross, in grey they do."""
+    masks = np.zeros((2, 121, 121), bool)
+    for column in range(5, 116):
+        away = abs(column - 60) // 4
+        masks[0, 58 - away : 61 - away, column] = True
+        masks[1, 60 + away : 63 + away, column] = True
+    picture = np.full((121, 121, 3), 255, np.uint8)
+    picture[masks[0]], picture[masks[1]] = (200, 30, 30), (30, 30, 200)
+    upper = (46.0, 5.0), (46.0, 115.0)  # both ends of the upper line
+    assert group_drawing(picture, model="curves", markers=upper).same.same is True
+    grey = np.where(masks.any(0), 60, 255).astype(np.uint8)
+    assert group_drawing(grey, model="curves", markers=upper).same.same is False
+
+
+def two_trees() -> np.ndarray:
+    page = np.full((200, 300), 255, np.uint8)
+    page[100:103, 20:140] = page[40:102, 79:82] = 0
+    page[20:190, 220:223] = page[100:103, 220:290] = 0
+    return page
+
+
+def test_a_tree_is_one_curve_with_several_lines() -> None:
+    found = group_drawing(two_trees(), model="curves", branches=True)
+    assert "2 curves with 4 lines" in repr(found) and len(found.lines) == 4
+    assert sorted(found.curves) == [0, 0, 1, 1] and len(found.masks) == 2
+    assert not (found.masks[0] & found.masks[1]).any()
+    # Each place is on the strand that is drawn there, whichever of the tree's lines that is.
+    grouped, places = found.found, [(101, 30), (50, 80), (101, 130), (150, 221)]
+    assert grouped is not None and len({grouped.stroke_at(place) for place in places}) == 4
+    branch = grouped.same(places[0], places[1])
+    assert branch.same and 0 < branch.margin < np.inf
+    assert not grouped.same(places[0], places[3]).same

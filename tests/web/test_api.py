@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from mam.cli import app
 from mam.data import ObjectRow, make_row, recipe
 from mam.data.images import encode_png
+from mam.show.drawing_files import FILES
 from mam.web.answers import FindAnswer, GroupAnswer, LearnAnswer, PictureAnswer, ToyAnswer
 from mam.web.files import static_files
 
@@ -43,7 +44,7 @@ def test_the_first_load_is_small(client: httpx.Client) -> None:
         assert "innerHTML" not in text and "style=" not in text and "onclick=" not in text
 
 
-@pytest.mark.parametrize("ending", [".svg", ".png", ".csv", ".geojson", ".json"])
+@pytest.mark.parametrize("ending", sorted(FILES))
 def test_files_are_those_of_the_command_line(
     client: httpx.Client,
     cross: bytes,
@@ -56,7 +57,7 @@ def test_files_are_those_of_the_command_line(
     question = {
         "picture": sent(client, cross, "my cross.png"),
         "threshold": 100,
-        "polarity": "dark",
+        "ink": "dark",
         "bridging": 1.5,
         "forbid": [[[60, 72], [60, 88.25]]],
         "markers": [[60, 20], [60, 140]],

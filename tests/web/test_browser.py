@@ -138,7 +138,7 @@ def test_drop_and_sliders(page: Page, cross: bytes) -> None:
     expect(page.locator("#automatic")).not_to_be_checked()
     page.locator("#bridging").fill("2.5")
     expect(page.locator("#command")).to_contain_text("--bridging 2.5")
-    page.select_option("#polarity", "light")
+    page.select_option("#ink", "light")
     expect(page.locator("#certificate")).to_contain_text("light on dark")
     page.check("#show-ink")
     expect(page.locator("g.ink image")).to_have_count(1)

@@ -44,7 +44,7 @@ def uploads(cross: bytes) -> list[bytes]:
 def questions() -> list[tuple[str, object]]:
     """Bodies of wrong types, sizes and names."""
     values: list[object] = [None, 5, "x", [], {}, -1, 1e308, True, "../../etc/passwd", [[1]]]
-    fields = ["picture", "model", "threshold", "polarity", "bridging", "markers"]
+    fields = ["picture", "model", "threshold", "ink", "bridging", "markers"]
     fields += ["forbid", "demand"]
     found: list[tuple[str, object]] = [
         ("/api/group", {"picture": KEY, field: value})

@@ -15,14 +15,25 @@ class Column(StrEnum):
 
     mask = "mask"
     gaps = "gaps"
+    image = "image"
 
 
 def curves(
     data: DataArgument,
     model: Annotated[str, typer.Option(help="A bundled model or a file.")] = "curves",
     column: Annotated[
-        Column, typer.Option(help="gaps: masks with breaks along the upper curves' borders.")
+        Column,
+        typer.Option(
+            help="gaps: masks with breaks along the upper curves' borders; image: the ink that is "
+            "found in the picture."
+        ),
     ] = Column.mask,
+    appearance: Annotated[
+        bool, typer.Option("--appearance", help="Look at the rows' pictures beside their masks.")
+    ] = False,
+    branches: Annotated[
+        bool, typer.Option("--branches", help="Curves may branch; a tree is one curve.")
+    ] = False,
     limit: LimitOption = None,
     as_json: JsonOption = False,
     cluster: ClusterOption = None,
@@ -36,13 +47,15 @@ def curves(
       mam evaluate curves curves.parquet --json
     """
     if cluster is not None:
-        known = {"column": column.value}
+        if appearance:
+            raise typer.BadParameter("--appearance and --cluster do not go together")
+        known = {"column": column.value, "branches": branches}
         evaluate_over("curves", data, model, known, cluster, out, limit, as_json, quiet)
         return
     from mam.tasks.curves import evaluate as measure
     from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
-    grouper = CurveGrouper.load(model)
+    grouper = CurveGrouper.load(model).set_params(branches=branches)
     with progress_bar("grouping", row_count(data, limit), "images", quiet) as advance:
-        report = measure(data, grouper, column.value, limit, advance)
+        report = measure(data, grouper, column.value, limit, advance, appearance)
     typer.echo(report.as_json() if as_json else report.as_text())

@@ -19,6 +19,7 @@ from mam.commands.options import (
     SplitName,
     SplitOption,
 )
+from mam.commands.over_shards import AnswersOption, ClusterOption, evaluate_over
 from mam.commands.progress import progress_bar, row_count
 
 
@@ -36,6 +37,8 @@ def objects(
     seed: SeedOption = 0,
     limit: LimitOption = None,
     bound: BoundOption = False,
+    cluster: ClusterOption = None,
+    out: AnswersOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -45,22 +48,28 @@ def objects(
     Example:
       mam evaluate objects scenes/ --model mug.safetensors
     """
-    from mam.tasks.objects import RowChoice, evaluate
+    from mam.tasks.objects import RowChoice, chosen_rows, evaluate
     from mam.tasks.objects import leave_out as measure_without
     from mam.vision.elastic.photographs.detector import ObjectDetector
 
     if leave_out == (model is not None):
         raise ValueError("give either --model FILE, or --leave-out to learn from the data itself")
     choice = RowChoice(split.value, depth, limit, seed)
+    known = {"graphs": graphs, "mask": mask.value, "bound": bound, "seed": seed}
+    if cluster is not None:
+        if model is None or depth:
+            raise ValueError("--cluster: --leave-out and --depth are for one process")
+        wanted, given = chosen_rows(data, choice), {"source": data, "name": name, **known}
+        evaluate_over("objects", data, model, given, cluster, out, limit, as_json, quiet, wanted)
+        return
     with progress_bar("finding", row_count(data, limit), quiet=quiet) as advance:
         if model is None:
 
             def make() -> ObjectDetector:
-                return ObjectDetector(graphs=graphs, mask=mask.value, bound=bound, seed=seed)
+                return ObjectDetector(**known)
 
             report = measure_without(data, make, choice, advance)
         else:
-            known = {"graphs": graphs, "mask": mask.value, "bound": bound, "seed": seed}
             detector = ObjectDetector.load(model, **known)
             report = evaluate(data, detector, choice, name, advance)
     typer.echo(report.as_json() if as_json else report.as_text())

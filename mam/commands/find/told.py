@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mam.core.words import spreadsheet_text
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -48,6 +50,7 @@ class FoundObject:
         """A row of a table; its outline as `row,column row,column ...`."""
         known = {"picture": picture, **self.as_dict()}
         row = {name: "" if known[name] is None else known[name] for name in _COLUMNS}
+        row |= {name: spreadsheet_text(str(row[name])) for name in ("picture", "name")}
         row["there"] = int(self.there)
         box = dict(zip(_BOX, self.box or [""] * 4, strict=True))
         points = " ".join(f"{row:g},{col:g}" for row, col in self.outline.round(1).tolist())
@@ -91,4 +94,5 @@ def write_tables(answers: Sequence[FoundIn], tables: Sequence[Path]) -> None:
             writer.writeheader()
             writer.writerows(one.as_row(own.picture) for own in answers for one in own.found)
             text = out.getvalue()
-        write_whole(path, text.encode())
+        # Names of files need not be text.
+        write_whole(path, text.encode(errors="backslashreplace"))

@@ -1,6 +1,7 @@
 """`mam learn contours` and `mam learn curves`."""
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,9 +9,11 @@ import typer
 
 from mam.commands.learn.parts import learned_parts
 from mam.commands.options import JsonOption, PresetName, QuietOption
-from mam.commands.progress import progress_bar
+from mam.commands.over_shards import LearnClusterOption, taught
+from mam.commands.progress import progress_bar, row_count
 
 if TYPE_CHECKING:
+    from mam.scale.learning import LearnJob
     from mam.vision.curves.strands.curve_grouper import CurveGrouper
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper
     from mam.vision.parts.masks import Parts
@@ -34,6 +37,7 @@ def contours(
         int | None, typer.Option(help="Of every image; 1, or 10 for the preset paper.", min=1)
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
+    cluster: LearnClusterOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -45,10 +49,11 @@ def contours(
     """
     from mam.core.model_files import find_model
     from mam.data.outputs import MODEL, check_outputs
-    from mam.tasks.pathfinder import fit
+    from mam.tasks.pathfinder import check_contours, fit
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 
     check_outputs({MODEL: [out]}, [data] if parts is None else [data, find_model(parts)])
+    check_contours(data)  # before parts are learned from it
     start = time.perf_counter()
     grouper = ContourGrouper(
         _parts_of(preset, data, seed, quiet) if parts is None else parts,
@@ -56,32 +61,58 @@ def contours(
         sparsifications=sparsifications,
         seed=seed,
     )
+    what = "pairs of neighbours on the contours of"
+    if cluster is not None:
+        with taught(partial(_contour_job, grouper), data, out, cluster, images, quiet) as folder:
+            from mam.scale.learning import contours_from
+
+            _save_grouper(contours_from(folder, grouper), out, start, what, as_json)
+        return
     with progress_bar("learning contours", images, "images", quiet) as advance:
         fit(data, grouper, images, advance)
-    _save_grouper(grouper, out, start, "pairs of neighbours on the contours of", as_json)
+    _save_grouper(grouper, out, start, what, as_json)
+
+
+def _contour_job(grouper: "ContourGrouper", folder: Path) -> "LearnJob":
+    """What finds the strokes of each image, by parts that have a file."""
+    from mam.scale.learning import LearnJob
+    from mam.vision.parts.masks import Parts
+
+    parts = grouper.parts
+    if isinstance(parts, Parts):
+        parts.save(folder / "parts.safetensors")
+        parts = folder / "parts.safetensors"
+    known = {name: getattr(grouper, name) for name in ("preset", "sparsifications", "seed")}
+    return LearnJob("contours", tuple(known.items()), (str(parts),))
 
 
 def curves(
     out: Annotated[Path, typer.Option(help="The model to write, .safetensors.")],
-    count: Annotated[int, typer.Option(help="Generated images to learn from.", min=1)] = 120,
+    data: Annotated[
+        list[str] | None, typer.Argument(help="Data sets of curves with a mask for each of them.")
+    ] = None,
+    count: Annotated[int, typer.Option(help="Generated images to learn from.", min=0)] = 100,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Learn from generated curves how they continue through crossings and over gaps.
+    """Learn from generated and from known curves how they continue through crossings and over gaps.
 
     \b
     Example:
       mam learn curves --out curves.safetensors
+      mam learn curves charts.parquet --count 120 --out charts.safetensors
     """
     from mam.data.outputs import MODEL, check_outputs
     from mam.tasks.curves import fit
     from mam.vision.curves.strands.curve_grouper import CurveGrouper
 
-    check_outputs({MODEL: [out]})
+    sources = list(data or ())
+    check_outputs({MODEL: [out]}, sources)
     start = time.perf_counter()
-    with progress_bar("learning curves", count, "images", quiet) as advance:
-        grouper = fit(CurveGrouper(), count, seed, advance)
+    images = count + sum(row_count(source, None) or 0 for source in sources)
+    with progress_bar("learning curves", images, "images", quiet) as advance:
+        grouper = fit(CurveGrouper(), count, seed, advance, sources)
     _save_grouper(grouper, out, start, "known continuations of strands in", as_json)
 
 

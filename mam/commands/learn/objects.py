@@ -17,6 +17,7 @@ from mam.commands.options import (
     SplitName,
     SplitOption,
 )
+from mam.commands.over_shards import LearnClusterOption, over_cluster, taught
 from mam.commands.progress import progress_bar, row_count, working
 from mam.core.words import counted
 
@@ -33,6 +34,7 @@ def objects(
     preset: Annotated[
         PresetName, typer.Option(help="Letters of cABC: our way, or the paper's.")
     ] = PresetName.best,
+    cluster: LearnClusterOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -51,7 +53,7 @@ def objects(
     check_outputs({MODEL: [out]}, [data])
     first = next(iter(rows_of(data)), None)
     if not isinstance(first, ObjectRow | PictureRow):
-        _learn_letters(data, limit, out, preset, as_json, quiet)
+        _learn_letters(data, limit, out, preset, cluster, as_json, quiet)
         return
     if preset is not PresetName.best:
         raise ValueError(f"{data}: --preset paper is for letters of cABC, not for photographs")
@@ -61,8 +63,9 @@ def objects(
     choice = RowChoice(split.value, depth, limit, seed)
     examples = examples_of(object_rows(data, choice), data, name)
     start = time.perf_counter()
-    with working(f"learning from {counted(len(examples), 'picture')}", quiet):
-        detector = fit(examples, ObjectDetector(graphs=graphs, seed=seed))
+    title = f"learning from {counted(len(examples), 'picture')}"
+    with working(title, quiet), over_cluster(cluster, quiet) as over:
+        detector = fit(examples, ObjectDetector(graphs=graphs, seed=seed), over)
     detector.save(out)
     model = detector.library.model
     about = {
@@ -84,7 +87,13 @@ def objects(
 
 
 def _learn_letters(
-    data: str, limit: int | None, out: Path, preset: PresetName, as_json: bool, quiet: bool
+    data: str,
+    limit: int | None,
+    out: Path,
+    preset: PresetName,
+    cluster: str | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Learn one elastic graph from each object: letters of cABC, or masks of any objects."""
     import itertools
@@ -92,14 +101,24 @@ def _learn_letters(
     import time
 
     from mam.data import rows_of
-    from mam.tasks.learning import learn_objects
+    from mam.tasks.learning import learn_objects, learns_letters
 
     start = time.perf_counter()
-    with progress_bar("learning", row_count(data, limit), quiet=quiet) as advance:
-        rows = itertools.islice(rows_of(data), limit)
-        bank = learn_objects(rows, data, advance, preset.value)
+    if cluster is not None:
+        from mam.scale.learning import LearnJob, bank_from
+
+        letters = preset.value if learns_letters(rows_of(data), data, preset.value) else None
+        known = () if letters is None else (("preset", letters),)
+        job = LearnJob("masks" if letters is None else "letters", known)
+        with taught(lambda folder: job, data, out, cluster, limit, quiet) as folder:
+            bank = bank_from(folder, data, letters)
+            bank.save(out)
+    else:
+        with progress_bar("learning", row_count(data, limit), quiet=quiet) as advance:
+            rows = itertools.islice(rows_of(data), limit)
+            bank = learn_objects(rows, data, advance, preset.value)
+        bank.save(out)
     spent = time.perf_counter() - start
-    bank.save(out)
     about = {
         "out": str(out),
         "graphs": len(bank),

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from mam import __version__
-from mam.data.generate import cabc, curves, objects, pathfinder
+from mam.data.generate import cabc, curves, objects, pathfinder, wild
 from mam.data.schema import CabcRow, CurvesRow, ObjectRow, PathfinderRow, Row, to_record
 
-Config = pathfinder.PathfinderConfig | cabc.CabcConfig | curves.CurvesConfig | objects.ObjectsConfig
+CurveRecipe = curves.CurvesConfig | wild.WildConfig
+Config = pathfinder.PathfinderConfig | cabc.CabcConfig | CurveRecipe | objects.ObjectsConfig
 
 LEVELS: Mapping[str, Mapping[str, Any]] = {
     "pathfinder": pathfinder.LEVELS,
     "cabc": cabc.LEVELS,
-    "curves": curves.LEVELS,
+    "curves": {**curves.LEVELS, "wild": wild.WILD},
     "objects": objects.LEVELS,
 }
 ROW_TYPES: Mapping[str, type] = {
@@ -24,10 +25,17 @@ ROW_TYPES: Mapping[str, type] = {
     "curves": CurvesRow,
     "objects": ObjectRow,
 }
+
+
+def _make_curves(config: CurveRecipe, seed: int, row: int) -> CurvesRow:
+    make = wild.make_wild if isinstance(config, wild.WildConfig) else curves.make_curves
+    return make(config, seed, row)  # type: ignore[arg-type]
+
+
 _MAKERS: Mapping[str, Callable[[Any, int, int], Row]] = {
     "pathfinder": pathfinder.make_pathfinder,
     "cabc": cabc.make_cabc,
-    "curves": curves.make_curves,
+    "curves": _make_curves,
     "objects": objects.make_objects,
 }
 
@@ -45,6 +53,11 @@ class Recipe:
             raise ValueError(f"{self.kind}: no such data set; known are {', '.join(_MAKERS)}")
         if self.seed < 0:
             raise ValueError(f"seed {self.seed}: it must be 0 or more")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The optional columns that its rows have."""
+        return getattr(self.config, "columns", ())
 
     def describe(self) -> str:
         """The recipe as JSON, written into every shard so that a resumed run can compare.

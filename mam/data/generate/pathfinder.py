@@ -7,10 +7,10 @@ from jaxtyping import Bool, UInt8
 
 from mam.data.generate.dashes import DashConfig, empty_canvas, grow_contour
 from mam.data.generate.draws import generator
+from mam.data.pixels import ON
 from mam.data.raster import disc_sprite, stamp, stroke_sprite
 from mam.data.schema import PathfinderRow, Stroke
 
-ON = 26  # a pixel is ON above 26 of 255 (the published model's threshold)
 # A long contour that cannot be placed this often is boxed in: the image starts afresh.
 LONG_TRIES = 30
 FRESH_STARTS = 300  # of an image, before its configuration is called impossible

@@ -5,7 +5,7 @@ shards, which wait in `PATH.parquet.parts/` until all are there.
 """
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,22 +15,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow.fs import LocalFileSystem
 
+from mam.core.over import Over
 from mam.core.progress import Advance
-from mam.core.whole import left_behind, real_path
+from mam.core.whole import real_path
 from mam.data.generate.make import ROW_TYPES, Recipe
 from mam.data.generate.workers import chunk_records
 from mam.data.outputs import check_outputs
 from mam.data.schema import schema_of
+from mam.data.store.names import shard_name
 from mam.data.store.parquet import Damaged, open_parquet, parquet_writer
-from mam.data.store.shards import Claim, claimed, shard_name
+from mam.data.store.shards import Claim, claimed
 
 RECIPE_KEY = "mam.recipe"
 START_KEY = "mam.start"
 _CHUNK = 16  # rows a worker makes at a time: short enough for a steady progress bar
-
-
-# Applies a function to many tasks, anywhere, and gives back the results in any order.
-Over = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 
 @dataclass(frozen=True)
@@ -100,9 +98,6 @@ def _write_file(
                 progress(count)
                 return
             check_outputs({".parquet": [out]})
-            if claim.listed():
-                for path in left_behind(out.parent, [out.name]):
-                    path.unlink()
             shards = _write_shards(claim, recipe, count, config, progress, over)
             _join(shards, out, recipe, config)
             claim.remove([shard.path.name for shard in shards])
@@ -146,7 +141,9 @@ def _write_shards(
     if over is None:
         _write_missing(recipe, missing, config, progress)
     else:
-        for rows in over(partial(_write_elsewhere, recipe, config), missing):
+        # Elsewhere a relative path would lead elsewhere too.
+        there = [shard._replace(path=shard.path.absolute()) for shard in missing]
+        for rows in over(partial(_write_elsewhere, recipe, config), there):
             progress(rows)
     return shards
 
@@ -198,7 +195,7 @@ def _check_shard(shard: _Shard, recipe: Recipe, part: str) -> None:
 
 def _schema(recipe: Recipe, start: int) -> pa.Schema:
     extra = {RECIPE_KEY: recipe.describe(), START_KEY: str(start)}
-    return schema_of(ROW_TYPES[recipe.kind], extra)
+    return schema_of(ROW_TYPES[recipe.kind], extra, recipe.columns)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 from jaxtyping import Int, Shaped, UInt8
@@ -38,6 +39,9 @@ _PATHFINDER = _Columns(count=11, folder=0, file=1, label=3)
 _CABC = _Columns(count=7, folder=0, file=2, label=4)
 _CABC_SEGMENTS = 1
 _CABC_CATEGORIES = (5, 6)
+_ASCII = 127
+# What numpy lets out of headers that are none.
+_UNREADABLE = (ValueError, EOFError, OSError, SyntaxError, TypeError, OverflowError, TokenError)
 
 
 def is_published(folder: Path) -> bool:
@@ -58,19 +62,26 @@ def natural_order(path: Path) -> tuple:
 def _table(path: Path) -> Shaped[np.ndarray, "rows columns"]:
     """The metadata of one batch as strings. Never unpickles: object arrays are refused."""
     try:
-        table = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+        # Mapped: a header that announces more than the file holds is refused, not allocated.
+        table = np.load(path, allow_pickle=False, mmap_mode="r")
+    except _UNREADABLE as error:
         raise ValueError(
             f"{path}: not a readable .npy table of strings ({error}); "
             "object arrays are refused, save it with numpy as fixed-width strings"
         ) from None
     if not isinstance(table, np.ndarray) or table.ndim != 2 or table.dtype.kind not in "SU":
         raise ValueError(f"{path}: a table of strings with 2 axes is needed")
+    letters = np.frombuffer(table.tobytes(), np.uint8 if table.dtype.kind == "S" else np.uint32)
+    table = np.array(table)
+    if (letters if table.dtype.isnative else letters.byteswap()).max(initial=0) > _ASCII:
+        raise ValueError(f"{path}: a table of strings in ASCII is needed")
     return np.char.decode(table, "ascii") if table.dtype.kind == "S" else table
 
 
 def _inside(root: Path, folder: str, file: str, where: str) -> Path:
     path = root / folder / file
+    if "\0" in str(path):
+        raise ValueError(f"{where}: the path {folder!r}/{file!r} has a zero inside")
     if not path.resolve().is_relative_to(root.resolve()):
         raise ValueError(f"{where}: the path {folder}/{file} leads out of {root}")
     return path

@@ -77,9 +77,10 @@ def _listed_objects(scene: Path) -> list[str]:
         return []
     found = re.search(r"^# Objects: (\[.*\])", camera.read_text(errors="replace"), re.MULTILINE)
     try:
-        return sorted(json.loads(found[1])) if found else []
-    except ValueError:
+        listed = json.loads(found[1]) if found else []
+    except (ValueError, RecursionError):
         return []
+    return sorted(listed) if all(isinstance(name, str) for name in listed) else []
 
 
 def _scene_names(scene: Path) -> dict[int, str]:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from mam.core.whole import whole_file
 from mam.data.schema import COLUMNS, Row, check_types, columns_in, from_record, kind_of
 from mam.data.store.footer import UNSEALED, is_intact, seal
+from mam.data.store.names import shard_order
 
 # How our own files are written. PNG bytes do not compress again; only the small columns would, and
 # they are small. The least and greatest picture of a column, its statistics, are of use to nobody.
@@ -62,7 +63,7 @@ def open_filesystem(source: str) -> tuple[pa_fs.FileSystem, str]:
 
 
 def parquet_files(source: str) -> tuple[pa_fs.FileSystem, list[str]]:
-    """The parquet files of a source, a file or a folder of shards, in the order of their names."""
+    """The parquet files of a source, a file or a folder of shards, in order (`shard_order`)."""
     filesystem, path = open_filesystem(source)
     info = filesystem.get_file_info(path)
     if info.type == pa_fs.FileType.NotFound:
@@ -70,7 +71,8 @@ def parquet_files(source: str) -> tuple[pa_fs.FileSystem, list[str]]:
     if info.type == pa_fs.FileType.File:
         return filesystem, [path]
     inside = filesystem.get_file_info(pa_fs.FileSelector(path, recursive=False))
-    names = sorted(i.path for i in inside if i.is_file and i.path.endswith(".parquet"))
+    names = [i.path for i in inside if i.is_file and i.path.endswith(".parquet")]
+    names.sort(key=shard_order)
     if not names:
         raise FileNotFoundError(f"{source}: the folder holds no .parquet file")
     return filesystem, names

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,18 +11,9 @@ from typing import BinaryIO
 from mam import __version__
 from mam.core.whole import left_behind, reason_of
 from mam.data.store.lock import locked_file
+from mam.data.store.names import SHARD
 
 MANIFEST = ".mam-make.json"
-_SHARD = re.compile(r"part-\d{5,}\.parquet")
-
-
-def shard_name(number: int) -> str:
-    """The name of a shard.
-
-    >>> shard_name(7)
-    'part-00007.parquet'
-    """
-    return f"part-{number:05d}.parquet"
 
 
 @dataclass(frozen=True)
@@ -40,7 +30,7 @@ class Claim:
             names = list(map(str, json.loads(self.manifest.read())["shards"]))
         except (ValueError, KeyError, TypeError):
             return []
-        return [name for name in names if _SHARD.fullmatch(name)]
+        return [name for name in names if SHARD.fullmatch(name)]
 
     def announce(self, recipe: str, names: Sequence[str]) -> None:
         """List the shards that this run will write, and remove what killed runs left of theirs."""

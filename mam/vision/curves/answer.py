@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
@@ -13,6 +13,12 @@ from mam.core.svg import as_svg
 from mam.core.words import counted
 from mam.vision.curves.chain_model import Links
 from mam.vision.curves.chains import Chain, best_links, find_chains
+from mam.vision.curves.curve_graph import as_network
+from mam.vision.curves.facts import measured, table_of
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
 
 Point = Shaped[np.ndarray, "2"] | Sequence[float | int]  # row and column
 
@@ -100,6 +106,20 @@ class Grouped(ABC):
         both = zip(self.links.stroke[self.on].tolist(), self.belief[self.on], strict=True)
         return [AttentionPair(first, second, float(margin)) for (first, second), margin in both]
 
+    def to_frame(self) -> "pandas.DataFrame":
+        """A table with a row a curve: length, width, ends, crossings, margin, certificate."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_frame needs pandas: pip install pandas") from None
+        lines = self.polylines
+        return pandas.DataFrame(table_of(measured(self, lines, range(len(lines)))))
+
+    @property
+    def graph(self) -> "networkx.MultiGraph":
+        """Tips and crossings as nodes, the stretches of curves between them as edges."""
+        return as_network(self.polylines)
+
     @cached_property
     def chains(self) -> list[Chain]:
         """The strokes of every curve in order.
@@ -139,6 +159,7 @@ class Grouped(ABC):
     def _weakest_link(self, first: int, second: int) -> float:
         """The belief of the weakest link on the strongest way; -inf without any way."""
         # Links are laid from the strongest on: the one that first joins the two is the weakest.
+        # (The DisjointSet of scipy takes twice as long.)
         root = list(range(len(self.group)))
 
         def find(stroke: int) -> int:

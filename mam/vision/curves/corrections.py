@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from mam.vision.curves.chain_model import Links, joined_links
+from mam.vision.curves.chain_model import Links
 
 EndPair = tuple[int, int]
 
@@ -58,8 +58,9 @@ def complete(links: Links, demanded: Sequence[EndPair], least: float) -> Links:
     if not fresh:
         return links
     ends = np.array(fresh, np.int64)
-    added = Links(ends // 2, ends % 2, np.full(len(ends), least, links.score.dtype))
-    return joined_links([links, added])
+    over = None if links.over is None else np.full((len(ends), links.over.shape[1]), -1)
+    added = Links(ends // 2, ends % 2, np.full(len(ends), least, links.score.dtype), over)
+    return Links.joined([links, added])
 
 
 def clamped(links: Links, corrections: Corrections) -> Links:

@@ -13,6 +13,9 @@ from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 
 from mam.core.svg import Line
+from mam.vision.curves.line_forms import in_short_steps
+
+_LONG = 16.0  # px: segments are cut, so that few pairs of them are near each other
 
 
 class Crossings(NamedTuple):
@@ -30,9 +33,10 @@ def find_crossings(lines: Sequence[Line]) -> Crossings:
     >>> found.place.tolist(), found.lines.tolist()
     ([[5.0, 4.0]], [[0, 1]])
     """
-    start = np.concatenate([line[:-1] for line in lines] or [np.zeros((0, 2))])
-    stop = np.concatenate([line[1:] for line in lines] or [np.zeros((0, 2))])
-    count = [max(len(line) - 1, 0) for line in lines]
+    cut = [in_short_steps(line, _LONG) for line in lines]
+    start = np.concatenate([line[:-1] for line in cut] or [np.zeros((0, 2))])
+    stop = np.concatenate([line[1:] for line in cut] or [np.zeros((0, 2))])
+    count = [max(len(line) - 1, 0) for line in cut]
     line = np.repeat(np.arange(len(lines)), count)
     first, second = _near(start, stop, line).T
     p, q, r, s = start[first], stop[first], start[second], stop[second]

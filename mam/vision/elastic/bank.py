@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Int, Integer
 
 from mam.core.model_files import load_model, save_model
+from mam.core.padded import fitted
 from mam.core.schema import ModelFile
 from mam.vision.elastic.bank_schema import ARRAYS, SCHEMA
 from mam.vision.elastic.springs import Edges
@@ -82,11 +83,11 @@ class Bank:
     def joined(cls, banks: "Sequence[Bank]") -> "Bank":
         """Put banks with the same kind of parts behind each other."""
         names = ARRAYS if banks[0].type is None else (*ARRAYS, "type")
-        wide = [name for name in names if getattr(banks[0], name).ndim > 1]
-        most = {name: max(getattr(bank, name).shape[1] for bank in banks) for name in wide}
 
         def column(name: str) -> np.ndarray:
-            return np.concatenate([_widened(getattr(b, name), most.get(name)) for b in banks])
+            each = [getattr(bank, name) for bank in banks]
+            room = tuple(map(max, zip(*(values.shape[1:] for values in each), strict=True)))
+            return np.concatenate([fitted(values, (len(values), *room)) for values in each])
 
         return replace(banks[0], **{name: column(name) for name in names})
 
@@ -133,13 +134,6 @@ class Bank:
         """Open a bank from a file, or by its bundled name; the arrays stay there until used."""
         found = load_model(source, SCHEMA, mapped=True)
         return cls.of_arrays(found.arrays, found.config, found.provenance)
-
-
-def _widened(values: np.ndarray, width: int | None) -> np.ndarray:
-    """Pad the second axis with zeros; nothing to do without a width."""
-    if width is None:
-        return values
-    return np.pad(values, ((0, 0), (0, width - values.shape[1]), *[(0, 0)] * (values.ndim - 2)))
 
 
 def _in_walking_order(

@@ -1,14 +1,55 @@
 """What is told of an object that was found, whatever found it: where it is, by box and outline."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int, Shaped
 from skimage import measure
+
+from mam.core.svg import as_svg
 
 POINTS = 64  # of an outline
 _STEP = 2**0.5  # between sizes that are tried, at most; variants fill in between
+
+
+class FoundGraph(ABC):
+    """An elastic graph that was found in a picture: what matches and detections share."""
+
+    vertices: Int[np.ndarray, "vertices 2"]  # (row, column) of each part
+    edges: Int[np.ndarray, "edges 2"]
+
+    @property
+    @abstractmethod
+    def area(self) -> Bool[np.ndarray, "rows cols"]:
+        """The pixels of the picture that are its own."""
+
+    @property
+    def box(self) -> tuple[int, int, int, int] | None:
+        """First row and column, last row and column of its pixels; None if it has none."""
+        return box_of(self.area)
+
+    @property
+    def outline(self) -> Float[np.ndarray, "points 2"]:
+        """Points along the border of its pixels; none if it has none."""
+        return outline_of(self.area) if self.area.any() else np.zeros((0, 2))
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows: the edges of the graph where it was found."""
+        rows, cols = self.area.shape
+        return as_svg((rows, cols), list(self.vertices[self.edges].astype(float)), repr(self))
+
+
+def in_own_pixels(
+    points: Shaped[np.ndarray, "points 2"], scale: float
+) -> Float[np.ndarray, "points 2"]:
+    """Points of a picture that was searched at another scale, in its own pixels.
+
+    >>> in_own_pixels(np.array([[0, 3]]), 2.0).tolist()
+    [[-0.25, 1.25]]
+    """
+    return (points + 0.5) / scale - 0.5
 
 
 def box_of(mask: Bool[np.ndarray, "rows cols"]) -> tuple[int, int, int, int] | None:

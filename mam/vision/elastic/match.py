@@ -19,9 +19,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from mam.core.devices import by_device, spread
+from mam.core.padded import fitted
 from mam.infer.sweeps import Flooding, Swept, flood_wired, sweep_wired
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.candidates import PlacedGraphs, degree_of, stages_along, wired
+from mam.vision.elastic.placed_graphs import PlacedGraphs, degree_of, stages_along, wired
 
 # Candidates that run together on a CPU, which works best in its cache, and on an accelerator.
 _BLOCK = 32, 1024
@@ -68,10 +69,12 @@ def match(
     outside: float,
     window: int,
     sweeps: int | Flooding,
+    pull: float | int = 0,
 ) -> Matched:
     """Find the places of all vertices; ``outside`` is the score of a part beyond the image.
 
-    Messages go in ``sweeps``, or all at once as the paper's do.
+    Messages go in ``sweeps``, or all at once as the paper's do. ``pull`` draws every vertex to the
+    middle of its window, see ``window_scores``.
     """
     count, vertices = graphs.there.shape
     place = np.array(graphs.reference)
@@ -82,7 +85,7 @@ def match(
         members, padded, back = block
         degree = degree_of(padded) if isinstance(sweeps, Flooding) else None
         padded, back = spread((padded, back))
-        found = _match(scores, padded, back, outside, window, sweeps, degree)
+        found = _match(scores, padded, back, outside, pull, window, sweeps, degree)
         places, found = jax.device_get(found)
         own, width = len(members), min(vertices, places.shape[1])
         place[members, :width] = places[:own, :width]
@@ -107,7 +110,7 @@ def _blocks(graphs: PlacedGraphs) -> Iterator[tuple[np.ndarray, PlacedGraphs, np
         vertices = _rounded(int(part.there.sum(1).max(initial=1)), edges // 2)
         rooms = ((), (vertices, 2), (vertices,), (edges, 2), (edges,), (), (vertices,))
         padded = PlacedGraphs(
-            *(_fitted(one, (size, *room)) for one, room in zip(part, rooms, strict=True))
+            *(fitted(one, (size, *room)) for one, room in zip(part, rooms, strict=True))
         )
         real = np.arange(edges) < padded.edge_count[:, None]
         late = np.where(real, padded.ends[..., 1], -1)
@@ -118,26 +121,19 @@ def _rounded(count: int, grain: int) -> int:
     return -(-max(count, 1) // grain) * grain
 
 
-def _fitted(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Cut or pad with zeros."""
-    fitted = np.zeros(shape, values.dtype)
-    part = tuple(slice(min(a, b)) for a, b in zip(values.shape, shape, strict=True))
-    fitted[part] = values[part]
-    return fitted
-
-
 @partial(jax.jit, static_argnames=("window", "sweeps", "degree"))
 def _match(
     scores: Float[Array, "images rows cols"],
     graphs: PlacedGraphs,
     back: Int[Array, "candidates edges"],
     outside: Array | float,
+    pull: Array | float,
     window: int,
     sweeps: int | Flooding,
     degree: int | None,
 ) -> tuple[Array, Swept]:
     """Places and what is known of them, for one block."""
-    unary = window_scores(scores, graphs, window, outside)
+    unary = window_scores(scores, graphs, window, outside, pull)
     nothing = jnp.zeros((1, 0), unary.dtype)
     wiring = wired(graphs, window, degree)
     if isinstance(sweeps, Flooding):
@@ -155,8 +151,13 @@ def window_scores(
     graphs: PlacedGraphs,
     window: int,
     outside: Array | float,
+    pull: Array | float = 0,
 ) -> Float[Array, "vertices places"]:
-    """The part score of every vertex at every place of its window."""
+    """The part score of every vertex at every place of its window.
+
+    It is less by ``pull`` times the squared distance to the window's middle, where the reference
+    is: of places with equal evidence the nearest is taken, and strokes do not shrink.
+    """
     rows, cols = scores.shape[1:]
     grid = jnp.arange(window, dtype=jnp.int32)
     row = graphs.reference[..., 0, None, None] + grid[:, None]
@@ -165,4 +166,6 @@ def window_scores(
     scored = (graphs.image[:, None] + graphs.type)[..., None, None]
     flat = (scored * rows + row) * cols + col
     found = jnp.where(inside, scores.ravel().at[flat].get(mode="clip"), outside)
+    away = (grid - window // 2) ** 2
+    found = found - pull * (away[:, None] + away).astype(found.dtype)
     return found.reshape(-1, window * window)

@@ -45,7 +45,7 @@ from mam.graph import FactorGraph, GraphBuilder
 from mam.models import MarkovAttentionModel, PartKind, part_attention_model
 from mam.vision.elastic.match import PlacedGraphs
 from mam.vision.parts.candidates import PartCandidates
-from mam.vision.parts.formal import covering
+from mam.vision.parts.cover import cover_of, covered_pixels, in_image
 from mam.vision.parts.masks import Parts
 
 ABSENT = -1000.0  # U(0, ..., 0) of the letter (paper)
@@ -101,8 +101,10 @@ class LetterModel:
         """Connect all copies to the pixels; ``mask`` is what a part covers around its place."""
         row, column = np.tile(self.places.place, (self.copies, 1)).T
         none = np.zeros(len(row), np.int64)
-        parts = Parts(mask[None])
-        pixels, parents = covering(PartCandidates(none, row, column, none), parts, self.shape)
+        parts, all_on = Parts(mask[None]), np.ones(self.shape, np.int8)
+        cover = cover_of(PartCandidates(none, row, column, none), [all_on], parts)
+        numbers, _, parents = covered_pixels(cover)
+        pixels = in_image(numbers, parts, self.shape)
         builder = GraphBuilder()
         for group in self.graph.variables:
             builder.variables(group.name, group.shape, group.states)

@@ -22,7 +22,6 @@ def refitted(
     weight: Float[np.ndarray, "candidates vertices"],
     before: int,
     window: int,
-    factor: float,
 ) -> PlacedGraphs:
     """Move the references of all candidates, and centre windows of another size on them."""
     reference = graphs.reference + before // 2
@@ -32,7 +31,7 @@ def refitted(
     inertia = _INERTIA**2 * total * np.eye(2)
     maps = (_moments(y, x, weight) + inertia) @ np.linalg.inv(_moments(x, x, weight) + inertia)
     moved = np.rint(x @ maps.swapaxes(1, 2) + middle).astype(np.int32)
-    radius = np.rint(wished_radii(moved, graphs.ends, factor)).astype(np.int32)
+    radius = np.rint(wished_radii(moved, graphs.ends)).astype(np.int32)
     return graphs._replace(reference=moved - np.int32(window // 2), radius=radius)
 
 

@@ -13,8 +13,8 @@ from mam.infer import Options
 from mam.infer.certificate import Certificate, certify_states
 from mam.infer.sweeps import Flooding
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.candidates import PlacedGraphs
 from mam.vision.elastic.match import Matched, match, place_graphs, window_scores
+from mam.vision.elastic.placed_graphs import PlacedGraphs
 from mam.vision.elastic.refit import refitted
 from mam.vision.elastic.variants import VariantConfig
 
@@ -30,6 +30,7 @@ class RefitRound(NamedTuple):
     candidates: int
     window: int  # px, in which vertices may move; odd
     sweeps: int  # of messages, there and back
+    pull: float = 0.0  # score that a vertex loses by the squared px from its reference
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,6 @@ class SearchConfig:
     window: int = 25  # px, eta of the first matching; odd
     sweeps: int | Flooding = 1  # of messages in it, there and back; or all at once
     rounds: tuple[RefitRound, ...] = ()
-    factor: float = 7.0  # a pair of vertices at distance d may shift by d / factor
     variants: VariantConfig = field(default_factory=VariantConfig)
 
 
@@ -49,7 +49,7 @@ class Library:
 
     bank: Bank
     source: Int[np.ndarray, " graphs"]  # the graph of the original bank that each comes from
-    largest: int  # px, the greatest extent of a graph, rounded up
+    extent: int  # the most rows or columns of a graph, rounded up
 
 
 class MatchedGraphs(NamedTuple):
@@ -59,6 +59,7 @@ class MatchedGraphs(NamedTuple):
     placed: PlacedGraphs
     matched: Matched
     window: int  # px, in which vertices could move
+    pull: float = 0.0  # score lost by the squared px from the middle of it
 
     @property
     def place(self) -> Int[np.ndarray, "candidates vertices 2"]:
@@ -73,7 +74,7 @@ class MatchedGraphs(NamedTuple):
     def take(self, chosen: np.ndarray) -> "MatchedGraphs":
         """Return some of the candidates."""
         placed, matched = self.placed.take(chosen), self.matched.take(chosen)
-        return MatchedGraphs(self.graph[chosen], placed, matched, self.window)
+        return MatchedGraphs(self.graph[chosen], placed, matched, self.window, self.pull)
 
     def on_image(self, image: int) -> "MatchedGraphs":
         """The same candidates on an image of another number."""
@@ -105,13 +106,12 @@ class ScoredImages(NamedTuple):
         found: MatchedGraphs,
         weight: Float[np.ndarray, "candidates vertices"],
         again: RefitRound,
-        factor: float,
     ) -> MatchedGraphs:
         """Match again from where the places of vertices, by their weight, suggest."""
         window = again.window
-        placed = refitted(found.placed, found.matched, weight, found.window, window, factor)
-        matched = match(self.scores, placed, self.outside, window, again.sweeps)
-        return MatchedGraphs(found.graph, placed, matched, window)
+        placed = refitted(found.placed, found.matched, weight, found.window, window)
+        matched = match(self.scores, placed, self.outside, window, again.sweeps, again.pull)
+        return MatchedGraphs(found.graph, placed, matched, window, again.pull)
 
     def placement_model(
         self, found: MatchedGraphs, one: int
@@ -123,7 +123,8 @@ class ScoredImages(NamedTuple):
         builder.variables("place", vertices, window * window)
         ends, radius = placed.ends[0, :edges], placed.radius[0, :edges]
         builder.add("edges", Window.of(ends, grid=(window, window), radius=radius))
-        scores = window_scores(jnp.asarray(self.scores), placed, window, self.outside)
+        known = jnp.asarray(self.scores)
+        scores = window_scores(known, placed, window, self.outside, found.pull)
         return builder.build(), {"place": np.asarray(scores[:vertices], np.float64)}
 
 
@@ -133,11 +134,12 @@ def certify(found: MatchedGraphs, images: ScoredImages | None) -> list[Certifica
     With the window :math:`W_v` of each vertex and the evidence :math:`s` under its part, that is
 
     .. math::
-        \max_{p_v \in W_v} \sum_v s_v(p_v), \quad
+        \max_{p_v \in W_v} \sum_v s_v(p_v) - \kappa |p_v - r_v|^2, \quad
         |(p_u - r_u) - (p_v - r_v)|_\infty \le \gamma_{uv} \; \forall uv \in E.
 
-    Places that break an edge score -inf. A graph without loops is matched exactly. Of others
-    nothing is known without the images; with them time is spent on the dual bound.
+    where :math:`\kappa` is the pull to the references. Places that break an edge score -inf. A
+    graph without loops is matched exactly. Of others nothing is known without the images; with them
+    time is spent on the dual bound.
     """
     possible = found.matched.broken == 0
     score = np.where(possible, found.matched.score, -np.inf).tolist()

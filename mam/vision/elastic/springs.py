@@ -1,8 +1,8 @@
 """The edges of an elastic graph: as few as keep its vertices together (paper, algorithm 1).
 
-A pair of vertices at distance d wants the radius max(1, d / factor). Pairs are looked at from the
+A pair of vertices at distance d wants the radius max(1, d / 7). Pairs are looked at from the
 closest to the farthest; a pair that edges so far hold nearly as tight (the sum of radii along the
-shortest path is at most ``tolerance`` times its wish) needs no edge of its own. All shortest paths
+shortest path is at most twice its wish) needs no edge of its own. All shortest paths
 are kept and updated with every edge instead of being searched for every pair.
 """
 
@@ -19,21 +19,12 @@ from mam.core.devices import by_device
 from mam.infer.loop import run
 from mam.vision.parts.greedy import places_of
 
-_FAR = np.float32(1e6)  # no path; far above any sum of radii
+# Settings of algorithm 1 (paper, "Learning elastic graphs for cABC").
+FACTOR = 7.0  # a pair at distance d wants the radius d / FACTOR
+TOLERANCE = 2.0  # how much looser than that a path may be
+LONGEST = 200.0  # px, between the ends of an edge
 _GRAIN = 32  # vertices are padded to multiples of this
 _BATCH = 8, 512  # on a CPU and on an accelerator
-
-
-@dataclass(frozen=True)
-class EdgeConfig:
-    """Settings of algorithm 1 (paper, "Learning elastic graphs for cABC")."""
-
-    factor: float = 7.0  # a pair at distance d wants the radius d / factor
-    tolerance: float = 2.0  # how much looser than that a path may be
-    longest: float = 200.0  # px, between the ends of an edge
-
-
-EDGES = EdgeConfig()
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +36,9 @@ class Edges:
 
 
 def elastic_edges(
-    vertices: Sequence[Int[np.ndarray, "_ 2"]], config: EdgeConfig = EDGES
+    vertices: Sequence[Int[np.ndarray, "_ 2"]], longest: float = LONGEST
 ) -> list[Edges]:
-    """Return the edges of each set of vertices.
+    """Return the edges of each set of vertices, shorter than ``longest`` px.
 
     >>> [found] = elastic_edges([np.array([[0, 0], [0, 5], [0, 10], [0, 40]])])
     >>> found.ends.tolist(), found.radius.tolist()
@@ -55,21 +46,20 @@ def elastic_edges(
     """
     found: list[np.ndarray | None] = [None] * len(vertices)
     for numbers, places, there in _batches(vertices):
-        added = np.asarray(_added(places, there, config.factor, config.tolerance, config.longest))
+        added = np.asarray(_added(places, there, longest))
         for number, pairs in zip(numbers, places_of(added), strict=False):
             found[number] = _walk(pairs, len(vertices[number]))
-    return _with_radii(vertices, [ends for ends in found if ends is not None], config.factor)
+    return _with_radii(vertices, [ends for ends in found if ends is not None])
 
 
 def wished_radii(
     places: Shaped[np.ndarray, "graphs vertices 2"],
     ends: Integer[np.ndarray, "graphs edges 2"],
-    factor: float,
 ) -> Float[np.ndarray, "graphs edges"]:
-    """The radius that each edge wants: max(1, distance / factor)."""
+    """The radius that each edge wants: max(1, distance / FACTOR)."""
     graph = np.arange(len(places))[:, None]
     away = places[graph, ends[..., 1]] - places[graph, ends[..., 0]]
-    return np.maximum(1.0, np.hypot(away[..., 0], away[..., 1]) / factor)
+    return np.maximum(1.0, np.hypot(away[..., 0], away[..., 1]) / FACTOR)
 
 
 def balanced_radii(
@@ -88,9 +78,7 @@ def balanced_radii(
     return radius
 
 
-def _with_radii(
-    vertices: Sequence[np.ndarray], walks: Sequence[np.ndarray], factor: float
-) -> list[Edges]:
+def _with_radii(vertices: Sequence[np.ndarray], walks: Sequence[np.ndarray]) -> list[Edges]:
     """Edges in the order of a walk; the errors of their rounded radii cancel on the way."""
     counts = np.array([len(walk) for walk in walks], np.int64)
     places = np.zeros((len(walks), max(map(len, vertices), default=0), 2))
@@ -98,7 +86,7 @@ def _with_radii(
     for graph, (own, walk) in enumerate(zip(vertices, walks, strict=True)):
         places[graph, : len(own)], ends[graph, : len(walk)] = own, walk
     real = np.arange(ends.shape[1]) < counts[:, None]
-    radius = balanced_radii(wished_radii(places, ends, factor), real)
+    radius = balanced_radii(wished_radii(places, ends), real)
     return [Edges(walk, own[: len(walk)]) for walk, own in zip(walks, radius, strict=True)]
 
 
@@ -122,22 +110,20 @@ def _batches(vertices: Sequence[np.ndarray]):
 def _added(
     places: Float[Array, "graphs n 2"],
     there: Bool[Array, "graphs n"],
-    factor: Array | float,
-    tolerance: Array | float,
     longest: Array | float,
 ) -> Bool[Array, "graphs n n"]:
     """Which pairs get an edge."""
     count = there.shape[1]
     square = jnp.sum((places[:, :, None] - places[:, None]) ** 2, -1)
     distance = jnp.sqrt(square)
-    wish = jnp.maximum(1.0, distance / factor)
+    wish = jnp.maximum(1.0, distance / FACTOR)
     number = jnp.arange(count)
     allowed = there[:, :, None] & there[:, None] & (distance < longest)
     allowed &= number[:, None] < number
     # Squared distances are whole numbers, so equally distant pairs are told apart by their place.
     rank = jax.vmap(_ranks)(jnp.where(allowed, square, jnp.inf))
-    adding = _Adding(wish, jnp.where(allowed, wish * tolerance, jnp.inf), rank)
-    apart = jnp.broadcast_to(jnp.where(number[:, None] == number, 0.0, _FAR), wish.shape)
+    adding = _Adding(wish, jnp.where(allowed, wish * TOLERANCE, jnp.inf), rank)
+    apart = jnp.broadcast_to(jnp.where(number[:, None] == number, 0.0, jnp.inf), wish.shape)
     start = apart, jnp.zeros(wish.shape, bool)
     return run(adding, start, count * count)[0][1]
 
@@ -171,7 +157,7 @@ def _join(
     at = jnp.min(jnp.where(paths > loosest, rank, count * count))
     some = at < count * count
     u, v = _place_of(rank, at, count)
-    weight = jnp.where(some, jnp.ceil(wish[u, v]), _FAR)
+    weight = jnp.where(some, jnp.ceil(wish[u, v]), jnp.inf)
     through = paths[:, u, None] + weight + paths[v]
     paths = jnp.minimum(paths, jnp.minimum(through, through.T))
     return (paths, added.at[u, v].max(some)), some

@@ -17,11 +17,10 @@ from mam.vision.elastic.springs import balanced_radii, wished_radii
 class VariantConfig:
     """How variants are drawn: normal, cut at two sigma."""
 
-    count: int = 8  # variants of each graph, beside itself
+    count: int = 17  # variants of each graph, beside itself
     scale: float = 0.25  # sigma of the power of 2 by which height and width grow
     rotation: float = 12.0  # sigma, degrees
     shear: float = 0.1  # sigma
-    factor: float = 7.0  # a pair at distance d gets the radius d / factor, as in learning
     largest: int = 235  # px, extent above which a variant is left out
     seed: int = 0
 
@@ -65,7 +64,7 @@ def _moved(bank: Bank, copy: int, config: VariantConfig) -> tuple[np.ndarray, np
     corner = np.where(there[..., None], places, np.inf).min(1, keepdims=True)
     places = np.where(there[..., None], np.rint(places - corner), 0)
     real = np.arange(bank.ends.shape[1]) < bank.edge_count[:, None]
-    radius = balanced_radii(wished_radii(places, bank.ends, config.factor), real)
+    radius = balanced_radii(wished_radii(places, bank.ends), real)
     return places.astype(np.int16), radius.astype(np.uint8)
 
 

@@ -14,6 +14,7 @@ Images = np.ndarray | Sequence[PictureSource]  # (images, rows, cols), or images
 # shapes, for each of which programs are compiled.
 _SIDES = np.array([128, 192, 256, 384, 512])
 _GRAIN = 256
+MOST = 0.5  # share of the pixels that a drawing covers, at most
 
 
 def one_channel(image: PictureSource, name: str = "the image") -> Shaped[np.ndarray, "rows cols"]:
@@ -61,6 +62,25 @@ def as_binary(
     return pixels != 0
 
 
+def refuse_paper(
+    image: Shaped[np.ndarray, "rows cols"], mask: Bool[np.ndarray, "rows cols"], name: str
+) -> None:
+    """Refuse a picture of which most is ON: its paper, not its lines. Truth values are believed.
+
+    >>> page = np.full((3, 3), 255)
+    >>> page[1] = 0
+    >>> refuse_paper(page, page > 0, "scan.png")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    ValueError: scan.png: 67 % of the pixels are ON: is it dark on light? Give a mask of what ...
+    """
+    if image.dtype != bool and MOST < mask.mean() < 1:
+        raise ValueError(
+            f"{name}: {100 * mask.mean():.0f} % of the pixels are ON: is it dark on light? Give "
+            "a mask of what is drawn, True on lines, or the picture to group_drawing"
+        )
+
+
 def as_states(
     on: Bool[np.ndarray, "rows cols"], unknown: Bool[np.ndarray, "rows cols"] | None = None
 ) -> Int8[np.ndarray, "rows cols"]:
@@ -89,8 +109,8 @@ def canvas_sides(longest: Int[np.ndarray, " images"]) -> Int[np.ndarray, " image
 
 def padded_batches(
     images: Sequence[Shaped[np.ndarray, "_ _"]], size: int, blank: np.generic
-) -> Iterator[tuple[np.ndarray, Shaped[np.ndarray, "size rows cols"], Int[np.ndarray, "size 2"]]]:
-    """Group images of similar size: their numbers, the images in one array, their own sizes.
+) -> Iterator[tuple[np.ndarray, Shaped[np.ndarray, "size side side"]]]:
+    """Group images of similar size: their numbers, and the images in one array.
 
     Every array is square and holds ``size`` images of the type of ``blank``, which is what is
     beyond them; the last ones of a group may be blank.
@@ -105,6 +125,4 @@ def padded_batches(
             for place, number in enumerate(numbers):
                 rows, cols = shapes[number]
                 canvas[place, :rows, :cols] = images[number]
-            sizes = np.zeros((size, 2), np.int32)
-            sizes[: len(numbers)] = shapes[numbers]
-            yield numbers, canvas, sizes
+            yield numbers, canvas

@@ -10,8 +10,7 @@ dark are two types. As in Canny's detector a pixel keeps its response only where
 neighbours across the edge has a larger one.
 """
 
-from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from typing import NamedTuple
 
 import jax
@@ -22,16 +21,10 @@ from jaxtyping import Array, Float, Int, Shaped
 from mam.data.pixels import rgb
 
 TYPES = 16  # directions (paper, "Edge detection and heuristic sparsification")
+_SIGMA = 1.0  # px, of the filters
 _REACH = 4.0  # sigmas after which a filter ends
+_DEPTH = np.float32(0.7)  # brightness (1: from black to white) that a metre of depth is worth
 _SMALLEST = 3  # px: a picture with fewer rows or columns has no inside
-
-
-@dataclass(frozen=True)
-class FilterConfig:
-    """The filters."""
-
-    sigma: float = 1.0  # px
-    depth: float = 0.7  # brightness (1: from black to white) that a metre of depth is worth
 
 
 class EdgeMap(NamedTuple):
@@ -54,7 +47,6 @@ def check_picture(pixels: Shaped[np.ndarray, "..."], name: str = "the image") ->
 def as_channels(
     image: Shaped[np.ndarray, "..."],
     depth: Shaped[np.ndarray, "..."] | None = None,
-    config: FilterConfig | None = None,
     name: str = "the image",
 ) -> Float[np.ndarray, "channels rows cols"]:
     """A picture's channels between 0 and 1, and its depth (in metres, all of it known) as one more.
@@ -62,7 +54,6 @@ def as_channels(
     >>> as_channels(np.full((3, 4), 255, np.uint8)).shape
     (1, 3, 4)
     """
-    config = config or FilterConfig()
     pixels = np.asarray(image)
     check_picture(pixels, name)
     if pixels.ndim == 3 and pixels.shape[2] == 4 and pixels.dtype.kind == "u":
@@ -79,21 +70,13 @@ def as_channels(
     if depth is not None:
         if depth.shape != pixels.shape[:2]:
             raise ValueError(f"{name}: its depth has shape {depth.shape}, not {pixels.shape[:2]}")
-        far = depth.astype(np.float32)[..., None] * np.float32(config.depth)
+        far = depth.astype(np.float32)[..., None] * _DEPTH
         values = np.concatenate([values, far], -1)
     return np.ascontiguousarray(values.transpose(2, 0, 1))
 
 
-def edge_responses(
-    channels: Float[Array | np.ndarray, "channels rows cols"], sigma: float | int = 1.0
-) -> Float[Array, "types rows cols"]:
-    """The largest response over the channels, for each direction."""
-    return _responses(jnp.asarray(channels), float(sigma))
-
-
-def find_edges(
-    channels: Float[Array | np.ndarray, "channels rows cols"], sigma: float | int = 1.0
-) -> EdgeMap:
+@jax.jit
+def find_edges(channels: Float[Array | np.ndarray, "channels rows cols"]) -> EdgeMap:
     """The edges of an image.
 
     >>> step = np.zeros((1, 9, 9), np.float32)
@@ -102,17 +85,8 @@ def find_edges(
     >>> np.flatnonzero(found.strength[4] > 0.1).tolist(), int(found.type[4, 4])
     ([4], 0)
     """
-    return _edges(jnp.asarray(channels), float(sigma))
-
-
-@partial(jax.jit, static_argnames="sigma")
-def _responses(channels: Array, sigma: float) -> Array:
-    return jnp.stack(_steered(channels, sigma))
-
-
-@partial(jax.jit, static_argnames="sigma")
-def _edges(channels: Array, sigma: float) -> EdgeMap:
-    strength, kind = jax.lax.optimization_barrier(_strongest(_steered(channels, sigma)))
+    responses = edge_responses(jnp.asarray(channels))
+    strength, kind = jax.lax.optimization_barrier(_strongest(responses))
     rivals = jnp.zeros_like(strength), jnp.zeros_like(strength)
     for axis in range(TYPES // 2):
         angle = 2 * np.pi * axis / TYPES
@@ -124,9 +98,12 @@ def _edges(channels: Array, sigma: float) -> EdgeMap:
     return EdgeMap(jnp.where(top, strength, 0.0), kind)
 
 
-def _steered(channels: Array, sigma: float) -> list[Array]:
-    """The response of each direction; written out, which XLA fuses into one pass."""
-    down, right = _derivatives(channels, sigma)
+def edge_responses(channels: Float[Array, "channels rows cols"]) -> list[Array]:
+    """The largest response over the channels, for each direction.
+
+    They are written out one by one, which XLA fuses into one pass.
+    """
+    down, right = _derivatives(channels)
     steered = []
     for angle in 2 * np.pi * np.arange(TYPES) / TYPES:
         along, across = np.float32(np.cos(angle)), np.float32(np.sin(angle))
@@ -144,10 +121,10 @@ def _strongest(responses: list[Array]) -> tuple[Array, Array]:
     return strength, kind
 
 
-def _derivatives(channels: Array, sigma: float) -> tuple[Array, Array]:
-    reach = int(np.ceil(_REACH * sigma))
+def _derivatives(channels: Array) -> tuple[Array, Array]:
+    reach = int(np.ceil(_REACH * _SIGMA))
     grid = np.arange(-reach, reach + 1)
-    smooth = np.exp(-0.5 * (grid / sigma) ** 2)
+    smooth = np.exp(-0.5 * (grid / _SIGMA) ** 2)
     smooth /= smooth.sum()
     slope = grid * smooth
     slope /= (grid * slope).sum()  # 1 on a ramp of slope 1

@@ -23,6 +23,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int, Int8, UInt32
 
 from mam.core.chunks import accumulate
+from mam.core.columns import Columns
 from mam.core.growing import GrowingSizes
 from mam.core.padded import PAST, take
 from mam.factors.base import Leaf
@@ -36,7 +37,7 @@ _NEAR = 2048
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
-class PartCandidates:
+class PartCandidates(Columns):
     """A list of placements, sorted by image, row, column and type; padded at the end."""
 
     image: Leaf  # (candidates,): number in the batch; past the end: padding
@@ -119,14 +120,8 @@ def _pack(masks: Bool[np.ndarray, "*batch side side"]) -> UInt32[np.ndarray, "wo
 
 @lru_cache(maxsize=16)
 def _shapes_of(parts: Parts, reach: int) -> _Shapes:
-    side = parts.side
-    steps = np.arange(-reach, reach + 1)
-    offsets = np.stack(np.meshgrid(steps, steps, indexing="ij"), -1).reshape(-1, 2)
-    wide = np.pad(parts.masks, ((0, 0), (reach, reach), (reach, reach)))
-    moved = [
-        wide[:, reach - r : reach - r + side, reach - c : reach - c + side] for r, c in offsets
-    ]
-    return _Shapes(_pack(parts.masks), _pack(np.stack(moved)), offsets.astype(np.int32))
+    moved, offsets = parts.moved(reach)
+    return _Shapes(_pack(parts.masks), _pack(moved), offsets.astype(np.int32))
 
 
 def _neighbourhoods(images: Bool[Array, "images rows cols"], side: int) -> Array:

@@ -8,10 +8,12 @@ several types of parts might stand is a ``Choice`` of at most one.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Int, Int8
 
+from mam.core.columns import Columns
 from mam.factors import AnyOf, Choice, Ragged
 from mam.graph import FactorGraph, GraphBuilder
 from mam.infer.twins import mixed
@@ -22,7 +24,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False)
-class Cover:
+class Cover(Columns):
     """Candidates on the host, sorted by image, row, column and type, and their pixels."""
 
     candidates: PartCandidates
@@ -30,25 +32,12 @@ class Cover:
     states: Int8[np.ndarray, "candidates size"]  # 1 ON, -1 OFF, 0 unknown, outside, or no pixel
     place: Int[np.ndarray, " candidates"]  # number of the position, over all images
 
-    def __len__(self) -> int:
-        return len(self.place)
-
-    def take(self, which: Int[np.ndarray, " some"]) -> "Cover":
-        """Some of the candidates."""
-        listed = self.candidates
-        image, row, column, kind = (
-            v[which] for v in (listed.image, listed.row, listed.column, listed.type)
-        )
-        chosen = PartCandidates(image, row, column, kind)
-        return Cover(chosen, self.pixels[which], self.states[which], self.place[which])
-
 
 def cover_of(
     candidates: PartCandidates, states: Sequence[Int8[np.ndarray, "_ _"]], parts: Parts
 ) -> Cover:
     """Look up the pixels under the candidates of some images."""
-    reach = parts.radius + 1
-    # With a border of unknown pixels nothing lies outside.
+    reach = _border(parts)
     wide = [np.pad(state, reach) for state in states]
     shape = np.array([state.shape for state in wide], np.int64).reshape(-1, 2)
     base = np.cumsum(shape.prod(1)) - shape.prod(1)
@@ -60,6 +49,11 @@ def cover_of(
     pixels[missing] = 0  # in the border
     flat = np.concatenate([np.zeros(0, np.int8), *(state.ravel() for state in wide)])
     return Cover(candidates, pixels, flat[pixels], place)
+
+
+def _border(parts: Parts) -> int:
+    """Rows and columns of unknown pixels around every image: then nothing lies outside."""
+    return parts.radius + 1
 
 
 @lru_cache(maxsize=16)
@@ -93,31 +87,49 @@ def cover_graph(
     return builder.build(), {"part": np.full(len(cover), noise.prior)}
 
 
-def _weighed_pixels(cover: Cover, noise: Noise, by_pixel: bool) -> tuple[Ragged, np.ndarray]:
-    """Lists of candidates with all pixels (or each) that they alone share, and their weight.
+class CoveredPixels(NamedTuple):
+    """The known pixels that candidates cover, in order."""
 
-    In the order of their first pixels, so that it does not depend on other images.
-    """
+    pixel: Int[np.ndarray, " covered"]  # numbered as by the cover
+    state: Int8[np.ndarray, " covered"]
+    parents: Ragged  # the candidates over each of them
+
+
+def in_image(
+    pixel: Int[np.ndarray, " pixels"], parts: Parts, shape: tuple[int, int]
+) -> Int[np.ndarray, " pixels"]:
+    """Numbers of pixels of a cover, counted without its border: those of a single image."""
+    row, column = np.divmod(pixel, shape[1] + 2 * _border(parts))
+    return (row - _border(parts)) * shape[1] + column - _border(parts)
+
+
+def covered_pixels(cover: Cover) -> CoveredPixels:
+    """List the candidates of a cover by the pixels under them."""
     candidate, _ = np.nonzero(cover.states)
     known = cover.states != 0
     pixel, state = cover.pixels[known], cover.states[known]
     order = np.argsort(pixel, kind="stable")
     pixel, candidate, state = pixel[order], candidate[order], state[order]
     start = np.flatnonzero(np.append(True, pixel[1:] != pixel[:-1])[: len(pixel)])
-    if not len(start):
-        return Ragged(candidate, np.zeros(1, np.int64)), np.zeros(0)
-    lists = Ragged(candidate, np.append(start, len(pixel)))
-    if by_pixel:
-        return lists, np.where(state[start] > 0, noise.gain, -noise.loss)
+    parents = Ragged(candidate, np.append(start, len(pixel)))
+    return CoveredPixels(pixel[start], state[start], parents)
+
+
+def _weighed_pixels(cover: Cover, noise: Noise, by_pixel: bool) -> tuple[Ragged, np.ndarray]:
+    """Lists of candidates with all pixels (or each) that they alone share, and their weight.
+
+    In the order of their first pixels, so that it does not depend on other images.
+    """
+    _, state, parents = covered_pixels(cover)
+    if by_pixel or not len(parents):
+        return parents, np.where(state > 0, noise.gain, -noise.loss)
     code = mixed(np.arange(1, len(cover) + 1, dtype=np.uint64) * _GOLDEN)
-    whose = np.add.reduceat(code[candidate], start)
+    whose = np.add.reduceat(code[parents.values], parents.offsets[:-1])
     _, first, which = np.unique(whose, return_index=True, return_inverse=True)
-    counts = [
-        np.bincount(which.ravel()[state[start] == sign], minlength=len(first)) for sign in (1, -1)
-    ]
+    counts = [np.bincount(which.ravel()[state == sign], minlength=len(first)) for sign in (1, -1)]
     weights = noise.gain * counts[0] - noise.loss * counts[1]
     turn = np.argsort(first)
-    return lists.take(first[turn]), weights[turn]
+    return parents.take(first[turn]), weights[turn]
 
 
 def _same_place(cover: Cover) -> Ragged:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
+from mam.core.columns import Columns
 from mam.core.growing import GrowingSizes
 from mam.infer import Options, solve
 from mam.vision.parts.cover import Cover, cover_graph
-from mam.vision.parts.islands import Islands, islands_of
+from mam.vision.parts.islands import Islands
 from mam.vision.parts.masks import Noise
 
 # Islands up to 16 candidates are solved exactly, in about a millisecond.
@@ -18,13 +19,16 @@ _MOST_KNOWN = 100_000
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(Columns):
     """The chosen candidates, what leaving each one out costs, and whether that is proved."""
 
     chosen: Bool[np.ndarray, " candidates"]
     # With the best of the others or, in islands beyond the reach of listing, with all as they are.
     margin: Float[np.ndarray, " candidates"]
     proved: Bool[np.ndarray, " candidates"]
+
+
+_NONE = Explanation(np.zeros(0, bool), np.zeros(0), np.zeros(0, bool))
 
 
 class Explainer:
@@ -42,23 +46,17 @@ class Explainer:
         # Answers by island; they have no part in any other answer.
         self._known: dict[bytes, Explanation] = {}
 
-    def explain(self, cover: Cover) -> Explanation:
-        """Choose candidates."""
-        islands = islands_of(cover, self._model[1])
+    def explain(self, cover: Cover, islands: Islands) -> Explanation:
+        """Choose candidates; ``islands`` are those of the cover."""
         known = self._learn(cover, islands)
         found = [known[code] for code in islands.codes]
-        start = np.cumsum([0, *(len(one.chosen) for one in found)])
+        start = np.cumsum([0, *(len(one) for one in found)])
         length = np.diff(islands.start)
         within = np.arange(len(cover)) - np.repeat(islands.start[:-1], length)
         place = np.repeat(start[islands.like], length) + within
         back = np.empty(len(cover), np.int64)
         back[islands.order] = place
-        return Explanation(
-            *(
-                np.concatenate([np.zeros(0, kind), *(getattr(one, name) for one in found)])[back]
-                for name, kind in (("chosen", bool), ("margin", float), ("proved", bool))
-            )
-        )
+        return Explanation.joined([_NONE, *found]).take(back)
 
     def _learn(self, cover: Cover, islands: Islands) -> dict[bytes, Explanation]:
         """Solve the islands that are new; return the answers to all, and others."""

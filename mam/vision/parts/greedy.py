@@ -19,12 +19,11 @@ from jaxtyping import Array, Bool, Float, Int
 
 from mam.core.devices import by_device
 from mam.factors.reduce import sliding
+from mam.vision.images.binary import padded_batches
 from mam.vision.parts.masks import Noise
 
 StaticMask = tuple[tuple[bool, ...], ...]
 
-# Sides of the square crops: three compilations serve letters of every size.
-_SIDES = (128, 192, 256)
 # One number carries the free ON pixels (times this) and all free pixels under a placement.
 _SHIFT = 4096
 _BATCH = 8, 256  # crops at once, on a CPU and on an accelerator
@@ -44,6 +43,7 @@ def greedy_cover(
         raise ValueError(f"a part of {mask.sum()} pixels is too large; {_SHIFT - 1} are the most")
     crops = [_crop(image, len(mask) // 2) for image in images]
     found = [np.zeros((0, 2), np.int64)] * len(crops)
+    size = by_device(*_BATCH)
     shape = tuple(map(tuple, mask.tolist()))  # compiled in: only its own pixels are summed
 
     def work(batch: tuple[np.ndarray, np.ndarray]) -> None:
@@ -53,7 +53,8 @@ def greedy_cover(
             found[number] = places + crops[number][1]
 
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(work, _batches(crops)))
+        # On square canvases of few sizes: three compilations serve all letters.
+        list(pool.map(work, padded_batches([crop for crop, _ in crops], size, np.False_)))
     return found
 
 
@@ -75,24 +76,6 @@ def _crop(image: np.ndarray, margin: int) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros((1, 1), bool), np.zeros(2, np.int64)
     top, left = max(rows[0] - margin, 0), max(cols[0] - margin, 0)
     return image[top : rows[-1] + margin + 1, left : cols[-1] + margin + 1], np.array([top, left])
-
-
-def _batches(crops: list[tuple[np.ndarray, np.ndarray]]):
-    """Numbers and square canvases of crops of similar size."""
-    size = by_device(*_BATCH)
-    longest = np.array([max(crop.shape) for crop, _ in crops], np.int64)
-    largest = _SIDES[-1]
-    sides = np.array(_SIDES)[np.minimum(np.searchsorted(_SIDES, longest), len(_SIDES) - 1)]
-    sides = np.where(longest > largest, -(-longest // largest) * largest, sides)
-    for side in np.unique(sides):
-        members = np.flatnonzero(sides == side)
-        for start in range(0, len(members), size):
-            numbers = members[start : start + size]
-            canvas = np.zeros((size, side, side), bool)
-            for place, number in enumerate(numbers):
-                crop = crops[number][0]
-                canvas[place, : crop.shape[0], : crop.shape[1]] = crop
-            yield numbers, canvas
 
 
 @partial(jax.jit, static_argnames="mask")

@@ -18,6 +18,7 @@ from scipy import ndimage
 from mam.core.estimator import Estimator
 from mam.core.progress import Tell
 from mam.data.raster import disc
+from mam.factors.limits import limit
 from mam.vision.parts.discover import Discovery, discover
 from mam.vision.parts.joint import (
     Arrangement,
@@ -36,7 +37,6 @@ from mam.vision.parts.sparsifier import Sparsifier
 
 BinaryImages = Sequence[Bool[np.ndarray, "_ _"]]
 
-_NEVER = -1e4  # log odds of a weight that stays OFF
 _SWEEPS = 50  # of weights and sites between two looks at the whole images; it rests far sooner
 
 
@@ -59,10 +59,9 @@ class PartLearningConfig:
     starts: int = 2  # the parts with the best joint score are kept
     rounds: int = 4  # of sparsifying, toggling weights and relocating parts
     proposals: int = 80  # relocations tried in a round
-    restarts: int = 2  # of the sparsifier; the ascent mends what more of them would find
 
     def __post_init__(self) -> None:
-        positive = ("count", "windows", "iterations", "discoveries", "rounds", "restarts", "starts")
+        positive = ("count", "windows", "iterations", "discoveries", "rounds", "starts")
         for name in positive:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
@@ -125,7 +124,6 @@ class PartLearner(Estimator):
         config, noise, seed = self.config, self.noise, self.seed
         check_images(images, config.side)
         sparsifier = Sparsifier(Parts(np.ones((1, config.side, config.side), bool)))
-        sparsifier.set_params(restarts=config.restarts)
         canvas = Canvas.of(images, noise, config.support)
 
         def climb(start: int) -> tuple[Arrangement, tuple[float, ...], int]:
@@ -149,7 +147,7 @@ class PartLearner(Estimator):
     def score(self, images: BinaryImages, y: None = None) -> float:
         """The mean score of the explanations of images by the parts, as of the sparsifier."""
         parts: Parts = self._learned("parts_")
-        return Sparsifier(parts, restarts=self.config.restarts, seed=self.seed).score(images)
+        return Sparsifier(parts, seed=self.seed).score(images)
 
 
 def check_images(images: BinaryImages, side: int) -> None:
@@ -248,7 +246,7 @@ class _Learner:
             return np.zeros((0, config.side, config.side), bool)
         windows = self.canvas.gain[self.canvas.patches(centres, config.surround)]
         prior = config.symmetry * rng.logistic(size=(config.side**2, config.count))
-        prior[~self.canvas.support.ravel()] = _NEVER
+        prior[~self.canvas.support.ravel()] = -limit(np.float32)  # it stays OFF
         solver = Discovery(
             jnp.asarray(_whole_pieces(windows), jnp.float32),
             jnp.float32(self.noise.prior),

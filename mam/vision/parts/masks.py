@@ -14,10 +14,10 @@ and every placement costs its prior (paper, "Symbol grounding with the sparsifie
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Shaped
+from jaxtyping import Bool, Int, Shaped
 
 from mam.core.model_files import load_model, save_model
 from mam.core.schema import ArraySpec, ModelFile, Schema, Setting, floats
@@ -101,6 +101,14 @@ class Parts:
         """The number of pixels of each part."""
         return self.masks.sum((1, 2))
 
+    def moved(self, reach: int) -> "MovedParts":
+        """The parts at every offset up to ``reach`` px, cut to their own window."""
+        side, steps = self.side, np.arange(-reach, reach + 1)
+        offsets = np.stack(np.meshgrid(steps, steps, indexing="ij"), -1).reshape(-1, 2)
+        wide = np.pad(self.masks, ((0, 0), (reach, reach), (reach, reach)))
+        cut = [wide[:, reach - r :, reach - c :][:, :side, :side] for r, c in offsets]
+        return MovedParts(np.stack(cut), offsets)
+
     def save(self, path: str | Path) -> None:
         """Write the parts to a file."""
         arrays = {"masks": self.masks.astype(np.uint8)}
@@ -111,6 +119,13 @@ class Parts:
         """Read parts from a file, or by their bundled name."""
         found = load_model(source, SCHEMA)
         return read_parts(found, found.config, found.provenance)
+
+
+class MovedParts(NamedTuple):
+    """Parts seen from positions beside their own."""
+
+    masks: Bool[np.ndarray, "offsets types side side"]
+    offsets: Int[np.ndarray, "offsets 2"]
 
 
 def read_parts(

@@ -12,18 +12,32 @@ from mam.vision.parts.masks import Noise, Parts
 from mam.vision.parts.sparsifier import Sparsifier
 
 # Facts, "Pathfinder model"; the authors sparsified letters by the same program.
-_SETTINGS = {"method": "messages", "iterations": 300, "damping": 0.1, "restarts": 1}
+MESSAGES = {"method": "messages", "iterations": 300, "damping": 0.1, "restarts": 1}
 
 
-def message_cover(
-    images: Sequence[Bool[np.ndarray, "_ _"]], mask: Bool[np.ndarray, "side side"], noise: Noise
-) -> list[Int[np.ndarray, "placements 2"]]:
-    """Return (row, column) of the middle pixels of the placements that explain each image.
+class MessageCover:
+    """Place a part in one batch of images after another, by programs that are compiled once.
+
+    A call returns (row, column) of the middle pixels of the placements that explain each image.
 
     >>> image = np.zeros((20, 30), bool)
     >>> image[7:12, 5:15] = True
-    >>> message_cover([image], np.ones((5, 5), bool), Noise(pi01=0.45, pi10=0.05))[0].tolist()
+    >>> MessageCover()([image], np.ones((5, 5), bool), Noise(pi01=0.45, pi10=0.05))[0].tolist()
     [[9, 7], [9, 12]]
     """
-    found = Sparsifier(Parts(mask[None], noise), **_SETTINGS).transform(images)
-    return [np.stack([one.row, one.column], 1).astype(np.int64) for one in found]
+
+    def __init__(self) -> None:
+        self._first: Sparsifier | None = None  # its array sizes serve those after it
+
+    def __call__(
+        self,
+        images: Sequence[Bool[np.ndarray, "_ _"]],
+        mask: Bool[np.ndarray, "side side"],
+        noise: Noise,
+    ) -> list[Int[np.ndarray, "placements 2"]]:
+        """Place the part ``mask``."""
+        # A new one each time: blobs hardly ever look the same, and need not be remembered.
+        sparsifier = Sparsifier(Parts(mask[None], noise), **MESSAGES)
+        self._first = self._first or sparsifier
+        found = sparsifier.sharing_sizes(self._first).transform(images)
+        return [np.stack([one.row, one.column], 1).astype(np.int64) for one in found]

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Bool, Int, Int8
 
-from mam.core.devices import host_threads
+from mam.core.devices import by_device, host_threads
 from mam.core.estimator import Estimator
 from mam.core.growing import GrowingSizes
 from mam.core.programs import forget_old_programs
@@ -32,13 +32,17 @@ from mam.vision.parts.candidates import PRUNING, PartCandidates
 from mam.vision.parts.cover import cover_of
 from mam.vision.parts.explain import LARGEST_TABLE, Explainer
 from mam.vision.parts.formal import sparsifier_model
+from mam.vision.parts.islands import islands_of
 from mam.vision.parts.masks import Parts
 from mam.vision.parts.placements import Placements, draw_placements, placements_of
-from mam.vision.parts.tiles import list_candidates, tiles_at_once
+from mam.vision.parts.tiles import list_candidates, on_host, tiles_at_once
 
 # Images whose distinct islands are solved at once, and their pixels, so that arrays stay in caches.
 _TOGETHER = 32
 _PIXELS = 8_000_000
+# Messages take about as long for many islands as for few; what they hold goes with ON pixels.
+_TOGETHER_BY_MESSAGES = 512
+_ON_BY_MESSAGES = 100_000, 500_000  # on a core, on an accelerator: 1 GB, and 5
 METHODS = ("quick", "messages")
 _MOST_EXPLAINERS = 16  # that remember islands, one for each seed or other setting
 
@@ -46,11 +50,12 @@ _MOST_EXPLAINERS = 16  # that remember islands, one for each seed or other setti
 class Sparsifier(Estimator):
     """Explain binary images by few placements of parts.
 
-    ``parts`` are ``Parts``, a file of them or a bundled name. Every image gets the best of several
-    seeded ``restarts``, whatever the batch it is in. ``threshold`` says above which value a pixel
-    is ON, for images that are not binary. ``exclusive`` allows one type of part at a position.
-    ``method="messages"`` decides every island by max-product alone, as the paper does: equally good
-    placements are then chosen by the seed.
+    ``parts`` are ``Parts``, a file of them or a bundled name. ``threshold`` says above which value
+    a pixel is ON, for images that are not binary. ``exclusive`` allows one type of part at a
+    position. Small islands are solved exactly, large ones (blobs, letters) by a seeded search,
+    whatever the batch they are in. ``method="messages"`` decides every island by max-product alone,
+    as the paper does, the best of several ``restarts``: equally good placements are then chosen by
+    the seed.
     With ``bound`` every answer carries an upper bound of the optimum, which takes much longer.
 
     >>> bar = Parts(np.array([[[0, 0, 0], [1, 1, 1], [0, 0, 0]]], bool))
@@ -69,10 +74,9 @@ class Sparsifier(Estimator):
         *,
         method: str = "quick",  # or "messages"
         pruning: str = "strong",  # or "safe", "none": see mam.vision.parts.candidates
-        restarts: int = 8,  # the best answer wins, region by region
-        iterations: int = 10,  # of max-product in each
+        restarts: int = 8,  # of messages; the best answer wins, region by region
+        iterations: int = 10,  # of messages in each
         damping: float = 0.5,  # new message = damping * old + (1 - damping) * new
-        jitter: float = 2.0,  # scale of the noise on the prior that sets the restarts apart
         exclusive: bool = True,
         threshold: float | int | None = None,
         bound: bool = False,
@@ -85,7 +89,6 @@ class Sparsifier(Estimator):
         self.restarts = restarts
         self.iterations = iterations
         self.damping = damping
-        self.jitter = jitter
         self.exclusive = exclusive
         self.threshold = threshold
         self.bound = bound
@@ -117,9 +120,10 @@ class Sparsifier(Estimator):
         forget_old_programs()
         explainers = [self._explainer_for(parts, seed) for seed in seeds]
         work = partial(self._explained, states, parts, explainers)
-        groups = _groups(states)
+        groups = _groups(states, self.method)
         # What compiles does so before there are several threads.
-        alone = 0 if self._sizes[0].known else 1
+        compiles = self.method == "messages" or not on_host(parts, self.pruning)
+        alone = 1 if compiles and not self._sizes[0].known else 0
         with ThreadPoolExecutor(host_threads()) as pool:
             found = [*map(work, groups[:alone]), *pool.map(work, groups[alone:])]
         order = np.argsort(np.concatenate([*groups, np.zeros(0, np.int64)]))
@@ -142,8 +146,9 @@ class Sparsifier(Estimator):
         listed = list_candidates(mine, parts, self.pruning, self._sizes[0])
         self._refuse_too_many(listed, numbers)
         cover = cover_of(listed, mine, parts)
+        islands = islands_of(cover, self.exclusive)
         return [
-            placements_of(cover, explainer.explain(cover), mine, parts.noise)
+            placements_of(cover, explainer.explain(cover, islands), mine, parts.noise)
             for explainer in explainers
         ]
 
@@ -155,6 +160,11 @@ class Sparsifier(Estimator):
     def _sizes(self) -> tuple[GrowingSizes, GrowingSizes]:
         """Sizes of the arrays of candidates and of pieces so far."""
         return GrowingSizes(), GrowingSizes(spare=0.25)
+
+    def sharing_sizes(self, other: "Sparsifier") -> "Sparsifier":
+        """Use array sizes that another one has met: what it compiled serves this one too."""
+        self._sizes = other._sizes
+        return self
 
     def _explainer_for(self, parts: Parts, seed: int) -> Explainer:
         """That of earlier calls with the same settings, of which the last few are kept."""
@@ -206,21 +216,19 @@ class Sparsifier(Estimator):
         return self.parts if isinstance(self.parts, Parts) else Parts.load(self.parts)
 
     def _options(self) -> Options:
-        common = Options(
+        if self.method == "quick":
+            return Options(method="quick", largest_table=LARGEST_TABLE)
+        # No island is listed or searched; and nothing but the first messages is random.
+        return Options(
             method="quick",
-            largest_table=LARGEST_TABLE,
+            largest_table=1,
+            seconds=0,
             restarts=self.restarts,
             iterations=self.iterations,
             damping=self.damping,
-            jitter=self.jitter,
+            jitter=0.0,
+            schedule="blocks",
             repair=False,
-            climb=True,
-        )
-        if self.method == "quick":
-            return common
-        # No island is listed or searched; and nothing but the first messages is random.
-        return replace(
-            common, largest_table=1, seconds=0, climb=False, jitter=0.0, schedule="blocks"
         )
 
     def _refuse_too_many(self, listed: PartCandidates, numbers: np.ndarray) -> None:
@@ -239,7 +247,7 @@ class Sparsifier(Estimator):
         """Bound each optimum by the linear program of the full model."""
         bounded = []
         for state, answer in zip(states, answers, strict=True):
-            model = sparsifier_model(state > 0, parts, unknown=state == 0, exclusive=False)
+            model = sparsifier_model(state > 0, parts, unknown=state == 0, exclusive=self.exclusive)
             limit = relaxed_maximum(model.graph, model.evidence)
             # The program is solved to about 1e-7 of its value.
             limit = max(limit * (1 + 1e-6), answer.score)
@@ -249,13 +257,18 @@ class Sparsifier(Estimator):
         return bounded
 
 
-def _groups(states: list[np.ndarray]) -> list[np.ndarray]:
-    """Numbers of images that are explained together, some millions of pixels at once.
+def _groups(states: list[np.ndarray], method: str) -> list[np.ndarray]:
+    """Numbers of images that are explained together, of not too many pixels.
 
     The fullest come first: arrays of their sizes hold most of the others.
     """
-    order = np.argsort([-np.count_nonzero(state > 0) for state in states], kind="stable")
-    end = np.cumsum([states[number].size for number in order])
-    count = max(_TOGETHER, tiles_at_once())
-    group = np.maximum(np.arange(len(order)) // count, end // _PIXELS)
+    on = np.array([np.count_nonzero(state > 0) for state in states], np.int64)
+    order = np.argsort(-on, kind="stable")
+    if method == "messages":
+        count = _TOGETHER_BY_MESSAGES
+        end = np.cumsum(on[order]) // by_device(*_ON_BY_MESSAGES)
+    else:
+        sizes = np.array([state.size for state in states], np.int64)
+        count, end = max(_TOGETHER, tiles_at_once()), np.cumsum(sizes[order]) // _PIXELS
+    group = np.maximum(np.arange(len(order)) // count, end)
     return np.split(order, np.flatnonzero(np.diff(group)) + 1) if len(order) else []

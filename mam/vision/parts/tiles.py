@@ -1,5 +1,7 @@
 """Images as square tiles of few sizes: pictures of all sizes are pruned by the same programs.
 
+That is for accelerators; a host without one needs neither tiles nor programs.
+
 Tiles overlap. What is found in one depends on the pixels up to a margin away, so that each tile
 answers for the places that are further than that from its borders, or at a border of the image.
 """
@@ -14,6 +16,7 @@ from jaxtyping import Int, Int8
 from mam.core.devices import by_device
 from mam.core.growing import GrowingSizes
 from mam.vision.parts.candidates import PartCandidates, prune
+from mam.vision.parts.host_pruning import LARGEST_SIDE, prune_on_host
 from mam.vision.parts.masks import Parts
 
 # px; images up to the first are one small tile.
@@ -25,6 +28,14 @@ def tiles_at_once() -> int:
     return by_device(1, 64)
 
 
+def on_host(parts: Parts, pruning: str) -> bool:
+    """Whether numpy lists candidates, without tiles and with nothing to compile.
+
+    It takes half the time of programs on a core, but for safe pruning, which keeps too many.
+    """
+    return by_device(True, False) and pruning != "safe" and parts.side <= LARGEST_SIDE
+
+
 def list_candidates(
     states: Sequence[Int8[np.ndarray, "_ _"]], parts: Parts, pruning: str, sizes: GrowingSizes
 ) -> PartCandidates:
@@ -33,6 +44,8 @@ def list_candidates(
     ``states`` are 1 (ON), -1 (OFF) or 0 (unknown); a part is placed by its middle. The list is
     sorted by image, row, column and type.
     """
+    if on_host(parts, pruning):
+        return prune_on_host(states, parts, pruning)
     margin = parts.side - 1 + parts.radius  # of what dominates a placement, and of its own pixels
     listed = [
         _listed(batch, parts, pruning, sizes)

@@ -8,7 +8,7 @@ from jaxtyping import Bool
 
 from mam.core.resize import resized
 from mam.data import AnyRow, CabcRow, CurvesRow, PathfinderRow, rows_of
-from mam.data.generate.pathfinder import ON
+from mam.data.pixels import ON
 from mam.vision.parts.masks import CABC, PATHFINDER, Noise
 
 LETTER_SIDE = 256  # px to which cABC images are reduced (paper, "Learning elastic graphs for cABC")

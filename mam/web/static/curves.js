@@ -41,7 +41,7 @@ function question() {
     picture: picture.picture,
     model: byId("kind").value,
     threshold: byId("automatic").checked ? null : Number(byId("threshold").value),
-    polarity: byId("polarity").value,
+    ink: byId("ink").value,
     bridging: Number(byId("bridging").value),
     markers: markers.length === 2 ? markers : null,
     ...links.known(),
@@ -74,7 +74,7 @@ function render() {
   const sure = answer.proof ? "proved optimal" : answer.bound === null ? "not proved optimal" : `within ${(answer.bound - answer.score).toFixed(2)} of the optimum`;
   byId("certificate").textContent = `Score ${answer.score.toFixed(2)}, ${sure}. Assumed: ${answer.assumed}.`;
   byId("command").textContent = answer.command;
-  if (byId("automatic").checked) byId("threshold").value = answer.threshold;
+  if (byId("automatic").checked && answer.threshold !== null) byId("threshold").value = answer.threshold;
   showNumbers();
   drawLayers();
   drawCurves();
@@ -86,7 +86,7 @@ function render() {
 
 function showNumbers() {
   const automatic = byId("automatic").checked;
-  byId("threshold-value").textContent = automatic ? (answer ? `${answer.threshold} (found)` : "automatic") : byId("threshold").value;
+  byId("threshold-value").textContent = automatic ? (!answer ? "automatic" : answer.threshold === null ? "by the paper around" : `${answer.threshold} (found)`) : byId("threshold").value;
   const times = Number(byId("bridging").value);
   byId("bridging-value").textContent = times === 1 ? "as learned" : times === 0 ? "not at all" : `${times} times as far`;
 }
@@ -217,7 +217,7 @@ for (const id of ["threshold", "bridging"]) {
     later();
   });
 }
-for (const id of ["automatic", "polarity", "kind"]) byId(id).addEventListener("change", () => { showNumbers(); refresh(); });
+for (const id of ["automatic", "ink", "kind"]) byId(id).addEventListener("change", () => { showNumbers(); refresh(); });
 for (const id of ["show-ink", "show-pieces", "show-curves"]) {
   byId(id).addEventListener("change", () => { if (answer) { drawLayers(); drawCurves(); } });
 }

@@ -10,7 +10,8 @@ from scipy import ndimage
 
 from mam.data import DashConfig, PathfinderConfig, make_pathfinder
 from mam.data.generate.dashes import guard_distance, turn_weight
-from mam.data.generate.pathfinder import LEVELS, ON, SPRITE_RADIUS
+from mam.data.generate.pathfinder import LEVELS, SPRITE_RADIUS
+from mam.data.pixels import ON
 from mam.data.raster import stroke_sprite
 from mam.data.schema import Stroke
 

@@ -238,3 +238,23 @@ def test_reading_many_rows_takes_little_memory(tmp_path: Path) -> None:
     assert path.stat().st_size > 300e6
     # What the libraries take by themselves differs from version to version.
     assert kilobytes / 1024 < 140
+
+
+@pytest.mark.parametrize("name", ["set", "rows.parquet"])
+def test_shards_made_elsewhere_come_where_the_command_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+    def elsewhere(function, tasks):  # type: ignore[no-untyped-def]
+        for task in tasks:
+            os.chdir(tmp_path)
+            try:
+                yield function(task)
+            finally:
+                os.chdir(tmp_path / "here")
+
+    write_dataset(SMALL, 4, Path(name), StoreConfig(shard_rows=2), over=elsewhere)
+    assert content(tmp_path / "here" / name) == [to_record(make_row(SMALL, k)) for k in range(4)]
+    assert [path.name for path in tmp_path.iterdir()] == ["here"]

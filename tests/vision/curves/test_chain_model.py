@@ -90,6 +90,7 @@ def test_compiled_answers_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     links, presence = zip(*(random_tangle(rng) for _ in range(40)), strict=True)
     host = SOLVER.decide_each(links, presence, USUAL)
     monkeypatch.setattr(chain_model, "_WORTH_COMPILING", 1)
+    monkeypatch.setattr(chain_model, "by_device", lambda on_cpu, on_accelerator: on_accelerator)
     compiled = ChainSolver().decide_each(links, presence, USUAL)
     for one, other in zip(host, compiled, strict=True):
         assert one.proved.all() and other.proved.all()

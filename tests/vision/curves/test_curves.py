@@ -10,7 +10,8 @@ from mam.infer import enumerate_exactly
 from mam.tasks.curves import dice
 from mam.vision.curves.chain_model import contour_model
 from mam.vision.curves.owners import Trace, label_pixels, mask_pixels
-from mam.vision.curves.strands.curve_grouper import CurveGrouper, describe
+from mam.vision.curves.strands.curve_grouper import CurveGrouper
+from mam.vision.curves.strands.strand_drawing import describe, sketch
 from tests.vision.pictures import drawn_curve
 
 GROUPER = CurveGrouper.load("curves")  # one for all tests: sizes that compile once
@@ -210,7 +211,8 @@ def test_the_upper_of_two_curves_owns_a_pixel() -> None:
 
 
 def test_a_strand_that_comes_round_is_cut() -> None:
-    drawing = describe(ring())
+    drawn = sketch(ring())
+    drawing = describe(drawn, np.ones(len(drawn.strands), int))
     assert len(drawing.strands) == 2
     np.testing.assert_allclose(drawing.strands.length, np.pi * 40, rtol=0.1)
 

@@ -11,7 +11,7 @@ from mam.data import PathfinderRow, make_row, recipe
 from mam.factors import Pairwise
 from mam.graph import GraphBuilder
 from mam.infer import solve
-from mam.tasks.pathfinder import contours_alone, contours_of, fit_rows, predict
+from mam.tasks.pathfinder import fit_rows, predict
 from mam.vision.curves.answer import Same
 from mam.vision.curves.chain_model import ChainSolver, ContourPotentials, Links
 from mam.vision.curves.chains import best_links
@@ -22,7 +22,7 @@ from mam.vision.curves.strokes.co_occurrences import (
     two_clusters,
 )
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
-from mam.vision.curves.strokes.discs import part_in_disc
+from mam.vision.curves.strokes.marked_part import part_in_disc
 from mam.vision.curves.strokes.poses import Poses, part_poses
 from mam.vision.curves.strokes.presets import PRESETS
 from mam.vision.curves.strokes.stroke_truth import following
@@ -117,7 +117,14 @@ def test_contact_pixels_are_the_nearest(offsets: list[tuple[int, int]]) -> None:
         own = np.argwhere(parts.masks[one]) - 3
         there = np.argwhere(parts.masks[other]) - 3 + offset
         far = np.linalg.norm(own[:, None] - there, axis=2).min(1)
-        assert pixel.tolist() in own[far <= far.min() + 1e-9].tolist()
+        nearest = own[far <= far.min() + 1e-9]
+        inwards = np.linalg.norm(nearest - there.mean(0), axis=1)
+        assert pixel.tolist() in nearest[inwards <= inwards.min() + 1e-9].tolist()
+
+
+def test_parts_that_overlap_touch_where_the_other_one_is() -> None:
+    kinds = np.array([[0, 0, 0, 2], [0, 0, 0, -2], [1, 1, 3, 0], [1, 1, -3, 0]])
+    assert contact_pixels(kinds, bars()).tolist() == [[0, 2], [0, -2], [2, 0], [-2, 0]]
 
 
 @settings(max_examples=40, deadline=None)
@@ -140,6 +147,21 @@ def test_following_goes_over_gaps_of_any_length() -> None:
     course = np.array([[10.0, 5], [10, 14], [10, 50]])
     assert following(poses, [[course]]).tolist() == [[0, 2], [2, 1]]
     assert following(poses, [[]]).shape == (0, 2)
+
+
+def test_following_keeps_sparsifications_apart() -> None:
+    rng = np.random.default_rng(5)
+    courses = [[np.array([[10.0, 5], [10, 50]])], [], [np.array([[10.0, 50], [9, 3]])]]
+    runs = []
+    for count in (9, 0, 7):
+        middle, none = rng.uniform([6, 5], [13, 50], (count, 2)), np.zeros(count, int)
+        image = rng.integers(0, 3, count)
+        runs.append(Poses(image, middle, none + 0.1, none + 5.0, none, middle.astype(int)))
+    start = np.cumsum([0, *(len(one) for one in runs)])
+    each = [following(one, courses) + at for one, at in zip(runs, start, strict=False)]
+    seed = np.repeat(np.arange(3), [len(one) for one in runs])
+    found = following(Poses.joined(runs), courses, seed)
+    assert len(found) and found.tolist() == np.concatenate(each).tolist()
 
 
 def test_a_disc_marks_the_end_that_covers_most_of_it() -> None:
@@ -213,21 +235,6 @@ def row(number: int) -> PathfinderRow:
     made = make_row(recipe("pathfinder", "easy", 21), number)
     assert isinstance(made, PathfinderRow)
     return made
-
-
-def test_contours_alone_are_cut_out() -> None:
-    known = row(0)
-    shown = contours_alone(known)
-    assert len(shown) == len(known.segments)
-    assert sum(int((picture > 0).sum()) for picture, _ in shown) == int(
-        ((known.clean > 0) & (known.contours > 0)).sum()
-    )
-    for (picture, course), whole in zip(shown, contours_of(known), strict=True):
-        np.testing.assert_allclose(np.diff(course, axis=0), np.diff(whole, axis=0))
-        at = np.rint(course).astype(int)
-        assert (at >= 0).all() and (at < picture.shape).all()
-        near = [picture[r - 2 : r + 3, c - 2 : c + 3].max() for r, c in at]
-        assert min(near) > 26
 
 
 def test_what_was_learned_explains_its_images(tmp_path: Path) -> None:

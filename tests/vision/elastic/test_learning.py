@@ -13,7 +13,7 @@ from mam.data import make_row, recipe
 from mam.data.raster import disc
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_learning import learn_bank
-from mam.vision.elastic.springs import EdgeConfig, elastic_edges
+from mam.vision.elastic.springs import FACTOR, TOLERANCE, elastic_edges
 from mam.vision.elastic.variants import VariantConfig, with_variants
 from mam.vision.parts.greedy import greedy_cover
 from mam.vision.parts.masks import CABC, Parts
@@ -33,16 +33,16 @@ def _shortest(weights: dict[tuple[int, int], float], start: int, goal: int) -> f
     return best.get(goal, np.inf)
 
 
-def _algorithm_1(places: np.ndarray, config: EdgeConfig) -> dict[tuple[int, int], float]:
+def _algorithm_1(places: np.ndarray, longest: float) -> dict[tuple[int, int], float]:
     """The paper's pseudo-code before its refinement, with a search for every pair."""
     pairs = [(u, v) for u in range(len(places)) for v in range(u + 1, len(places))]
     square = {(u, v): int(((places[u] - places[v]) ** 2).sum()) for u, v in pairs}
     weights: dict[tuple[int, int], float] = {}
     for pair in sorted(pairs, key=lambda pair: (square[pair], pair)):
         distance = np.sqrt(square[pair])
-        wish = max(1.0, distance / config.factor)
-        loose = _shortest(weights, *pair) > wish * config.tolerance
-        if distance < config.longest and loose:
+        wish = max(1.0, distance / FACTOR)
+        loose = _shortest(weights, *pair) > wish * TOLERANCE
+        if distance < longest and loose:
             weights[pair] = np.ceil(wish)
     return weights
 
@@ -50,9 +50,8 @@ def _algorithm_1(places: np.ndarray, config: EdgeConfig) -> dict[tuple[int, int]
 @given(st.integers(0, 10_000), st.integers(1, 9), st.sampled_from([12, 40, 90]))
 def test_edges_are_those_of_the_pseudo_code(seed: int, count: int, side: int) -> None:
     places = random_vertices(np.random.default_rng(seed), count, side)
-    config = EdgeConfig(longest=60.0)
-    [found] = elastic_edges([places], config)
-    expected = _algorithm_1(places, config)
+    [found] = elastic_edges([places], longest=60.0)
+    expected = _algorithm_1(places, longest=60.0)
     assert {tuple(sorted(pair)) for pair in found.ends.tolist()} == set(expected)
     wishes = np.maximum(1, np.hypot(*(places[found.ends[:, 0]] - places[found.ends[:, 1]]).T) / 7)
     # Balanced rounding: along the walk the errors never add up.

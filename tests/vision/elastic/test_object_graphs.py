@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.forward import extent_of
 from mam.vision.elastic.found import outline_of
 from mam.vision.elastic.match import match, place_graphs
-from mam.vision.elastic.photographs.object_forward import LatticeConfig, tiles_of, try_all
+from mam.vision.elastic.photographs.object_forward import LatticeConfig, all_tiles, try_all
 from mam.vision.elastic.photographs.outline import filled, hull, iou, moved_along
 from mam.vision.elastic.photographs.points import pick_points
 from mam.vision.elastic.springs import elastic_edges
@@ -40,8 +41,8 @@ def typed_bank(seed: int, graphs: int = 4) -> Bank:
 def test_the_best_anchors_are_those_of_a_plain_sum(seed: int) -> None:
     bank, config = typed_bank(seed), LatticeConfig(step=3, border=6, each=2)
     maps = np.random.default_rng(seed).normal(size=(TYPES, 20, 26)).astype(np.float32)
-    tiles, largest = tiles_of(bank, config)
-    found = try_all(jnp.asarray(maps), tiles, len(bank), largest, -0.5, config)
+    tiles, extent = all_tiles(bank, config), extent_of(bank, 64)
+    found = try_all(jnp.asarray(maps), tiles, len(bank), extent, -0.5, config)
     padded = np.pad(maps, ((0, 0), (6, 60), (6, 60)), constant_values=-0.5)
     assert bank.type is not None
     for graph in range(len(bank)):
@@ -64,8 +65,8 @@ def test_an_accelerator_ranks_as_a_cpu_does(monkeypatch: pytest.MonkeyPatch) -> 
     found = []
     for border in (4, 8):  # another shape is compiled anew
         config = LatticeConfig(step=4, border=border, each=1)
-        tiles, largest = tiles_of(bank, config)
-        found.append(try_all(maps, tiles, len(bank), largest, -9.0, config))
+        tiles, extent = all_tiles(bank, config), extent_of(bank, 64)
+        found.append(try_all(maps, tiles, len(bank), extent, -9.0, config))
         monkeypatch.setattr("jax.default_backend", lambda: "gpu")
     # So much is lost beyond the border that the best anchors lie inside.
     np.testing.assert_allclose(found[0].score, found[1].score, rtol=1e-5)

@@ -57,10 +57,10 @@ def test_part_scores_sum_what_the_part_covers() -> None:
         )
 
 
-@pytest.mark.parametrize("by_category", [False, True])
-def test_forward_pass_ranks_like_loops(by_category: bool) -> None:
+@pytest.mark.parametrize(("by_category", "every"), [(False, 1), (True, 1), (True, 2), (False, 3)])
+def test_forward_pass_ranks_like_loops(by_category: bool, every: int) -> None:
     bank, scores = random_bank(3, graphs=6), random_map(1)
-    config = ForwardConfig(4, 5, 0.76, by_category, 2, 10, 6)
+    config = ForwardConfig(4, 5, 0.76, by_category, 2, 10, 6, every)
     groups = groups_of(bank, config)
     kinds = int(groups.max()) + 1
     ranked = forward(scores, forward_chunks(bank, config), kinds, config, 64, OUTSIDE)
@@ -68,7 +68,7 @@ def test_forward_pass_ranks_like_loops(by_category: bool) -> None:
     expected = {}
     for anchor in itertools.product(range(0, 24, 5), repeat=2):
         for graph in range(len(bank)):
-            own = bank.vertices[graph, : bank.vertex_count[graph]] + np.array(anchor)
+            own = bank.vertices[graph, : bank.vertex_count[graph] : every] + np.array(anchor)
             best = [padded[r : r + 4, c : c + 4].max() for r, c in own]
             expected[graph, anchor] = sum(best) / len(own) ** 0.76
     found = {

@@ -73,7 +73,7 @@ def test_pictures_of_all_kinds_are_read(
 def test_a_canvas_changes_nothing_inside(rows: list[ObjectRow]) -> None:
     """But next to the lower and the right border, where edges are thinned with one px more."""
     config, image = EvidenceConfig(), rows[0].image[:100, :110]
-    exact = score_maps(find_edges(as_channels(image), config.filters.sigma), config)
+    exact = score_maps(find_edges(as_channels(image)), config)
     found = evidence_of(image, None, config)
     inside = slice(None), slice(0, 100 - 6), slice(0, 110 - 6)
     for one, other in zip(found, exact, strict=True):

@@ -1,4 +1,4 @@
-"""Candidates found tile by tile are those of the whole image."""
+"""Candidates found tile by tile are those of the whole image, and those that numpy finds."""
 
 import numpy as np
 import pytest
@@ -6,22 +6,23 @@ import pytest
 from mam.core.growing import GrowingSizes
 from mam.vision.images.binary import as_states
 from mam.vision.parts import tiles
-from mam.vision.parts.candidates import PRUNING
+from mam.vision.parts.candidates import PRUNING, PartCandidates
+from mam.vision.parts.host_pruning import prune_on_host
+from mam.vision.parts.masks import Noise, Parts
 from mam.vision.parts.tiles import list_candidates
 from tests.vision.pictures import contour, crop, drawn_strokes
 
 
-def listed(states: list[np.ndarray], pruning: str) -> list[list[int]]:
-    found = list_candidates(states, drawn_strokes(4), pruning, GrowingSizes())
+def rows_of(found: PartCandidates) -> list[list[int]]:
     return np.stack([found.image, found.row, found.column, found.type], 1).tolist()
 
 
-@pytest.mark.parametrize("pruning", PRUNING)
-@pytest.mark.parametrize("at_once", [1, 4])
-def test_tiles_find_what_is_in_the_whole_image(
-    pruning: str, at_once: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also several at once, as on an accelerator, some of them blank."""
+def listed(states: list[np.ndarray], pruning: str) -> list[list[int]]:
+    return rows_of(list_candidates(states, drawn_strokes(4), pruning, GrowingSizes()))
+
+
+def noisy_contours() -> list[np.ndarray]:
+    """Crops of contours in pictures of several shapes, with noise and unknown pixels."""
     random = np.random.default_rng(0)
     states = []
     for row, shape in enumerate([(150, 40), (97, 128), (30, 31), (1, 200)]):
@@ -30,6 +31,17 @@ def test_tiles_find_what_is_in_the_whole_image(
         image[-drawn.shape[0] :, -drawn.shape[1] :] = drawn
         image ^= random.random(shape) < 0.02
         states.append(as_states(image, random.random(shape) < 0.02))
+    return states
+
+
+@pytest.mark.parametrize("pruning", PRUNING)
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_tiles_find_what_is_in_the_whole_image(
+    pruning: str, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also several at once, as on an accelerator, some of them blank."""
+    states = noisy_contours()
+    monkeypatch.setattr(tiles, "on_host", lambda parts, pruning: False)
     whole = listed(states, pruning)
     monkeypatch.setattr(tiles, "_SIDES", (32, 96))
     monkeypatch.setattr(tiles, "tiles_at_once", lambda: at_once)
@@ -40,3 +52,19 @@ def test_tiles_find_what_is_in_the_whole_image(
 def test_nothing_is_found_in_nothing() -> None:
     assert listed([], "strong") == []
     assert listed([np.full((700, 3), -1, np.int8)], "strong") == []
+
+
+@pytest.mark.parametrize("pruning", ["strong", "none"])
+@pytest.mark.parametrize("side", [1, 5, 7, 9, 13])
+def test_numpy_finds_what_programs_find(
+    side: int, pruning: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows of one word and of several; parts of any shape."""
+    random = np.random.default_rng(side)
+    masks = random.random((5, side, side)) < 0.4
+    masks[:, side // 2] = True
+    parts = Parts(masks, Noise(pi01=0.1, prior=-3.0 if side == 1 else -20.0))
+    states = noisy_contours()
+    monkeypatch.setattr(tiles, "on_host", lambda parts, pruning: False)
+    known = rows_of(list_candidates(states, parts, pruning, GrowingSizes()))
+    assert rows_of(prune_on_host(states, parts, pruning)) == known and len(known) > 5

@@ -1,17 +1,20 @@
 """What a grouping of strands says about a mask: curves from end to end and the pixels they own."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy import ndimage
 from scipy.spatial import KDTree
 
 from mam.vision.curves.answer import Grouped, Point
 from mam.vision.curves.chains import Chain
 from mam.vision.curves.owners import FAR, FAR_LEAST, Trace, label_pixels, mask_pixels
-from mam.vision.curves.strands.strands import Ends, Strands, find_ends
+from mam.vision.curves.strands.strand_ends import Ends, find_ends
+from mam.vision.curves.strands.strands import Strands
 
+_SMOOTH = 7  # points of a shared strand that are averaged
 _NOWHERE = Trace(np.zeros((0, 2)), np.zeros(0), *(np.zeros(0, np.int64) for _ in range(3)))
 
 
@@ -27,7 +30,8 @@ class CurveGrouping(Grouped):
         if not self.chains:
             return _NOWHERE
         ends = find_ends(self.strokes)
-        found = [_followed(self.strokes, ends, chain) for chain in self.chains]
+        routes = self._routes()
+        found = [_followed(self.strokes, ends, chain, routes) for chain in self.chains]
         points, radius, seen, strand = (np.concatenate(some) for some in zip(*found, strict=True))
         begins = ~seen & np.append(True, seen[:-1])
         return Trace(
@@ -37,6 +41,19 @@ class CurveGrouping(Grouped):
             bridge=np.where(seen, -1, np.cumsum(begins) - 1),
             strand=strand,
         )
+
+    def _routes(self) -> dict[tuple[int, int], list[int]]:
+        """The shared strands between ends that are joined over some, in both directions."""
+        over = self.links.over
+        if over is None:
+            return {}
+        rows = np.flatnonzero(self.on & (over >= 0).any(1))
+        ends = (2 * self.links.stroke[rows] + self.links.side[rows]).tolist()
+        found = {}
+        for (first, second), row in zip(ends, over[rows].tolist(), strict=True):
+            strands = [strand for strand in row if strand >= 0]
+            found[first, second], found[second, first] = strands, strands[::-1]
+        return found
 
     @cached_property
     def polylines(self) -> list[Float[np.ndarray, "points 2"]]:
@@ -49,13 +66,28 @@ class CurveGrouping(Grouped):
 
     @cached_property
     def labels(self) -> Int[np.ndarray, "rows cols"]:
-        """The number of the curve, from 1, that owns each ON pixel; 0 elsewhere."""
-        return label_pixels(self.pixels, self.trace)
+        """The number of the curve, from 1, that owns each ON pixel; 0 elsewhere.
+
+        A curve that branches is one, with all its branches.
+        """
+        return label_pixels(self.pixels, self._of_curves)
+
+    @cached_property
+    def _of_curves(self) -> Trace:
+        """The trace with the numbers of curves, of which one may be several chains."""
+        curve = np.array([self.group[chain.strokes[0]] for chain in self.chains], np.int64)
+        return replace(self.trace, curve=curve[self.trace.curve])
+
+    @property
+    def explained(self) -> float:
+        """The share of ON pixels that belong to a curve; 1 where there are none."""
+        ink = int(self.pixels.sum())
+        return int((self.labels[self.pixels] > 0).sum()) / ink if ink else 1.0
 
     @property
     def masks(self) -> Bool[np.ndarray, "curves rows cols"]:
         """The pixels of every curve. Where curves cross, a pixel belongs to all of them."""
-        return mask_pixels(self.pixels, self.trace, self.labels)
+        return mask_pixels(self.pixels, self._of_curves, self.labels)
 
     @cached_property
     def end_places(self) -> Float[np.ndarray, "ends 2"]:
@@ -74,7 +106,7 @@ class CurveGrouping(Grouped):
     def stroke_at(self, point: Point, name: str = "the point") -> int:
         """The strand nearest to a point, of the curve that owns its pixel if one does."""
         at = self._inside(point, name)
-        trace = self.trace
+        trace = self._of_curves  # as labels are numbered
         if not len(trace.points):
             raise self._no_curve(at, name, None)
         last = np.array(self.pixels.shape) - 1
@@ -87,7 +119,9 @@ class CurveGrouping(Grouped):
         return int(trace.strand[nearest])
 
 
-def _followed(strands: Strands, ends: Ends, chain: Chain) -> tuple[np.ndarray, ...]:
+def _followed(
+    strands: Strands, ends: Ends, chain: Chain, routes: dict[tuple[int, int], list[int]]
+) -> tuple[np.ndarray, ...]:
     """Lay strands and bridges behind one another: points, radii, whether seen, and the strand."""
     border = np.searchsorted(strands.strand, np.arange(len(strands) + 1)).tolist()
     order = list(zip(chain.strokes.tolist(), chain.leaves.tolist(), strict=True))
@@ -98,9 +132,60 @@ def _followed(strands: Strands, ends: Ends, chain: Chain) -> tuple[np.ndarray, .
         own = np.full(len(forward), strand)
         parts.append((strands.points[forward], strands.radius[forward], own >= 0, own))
         if k < len(following):
-            entered = 2 * following[k][0] + 1 - following[k][1]
-            parts.append(_bridge(ends, 2 * strand + leaves, entered))
+            left, entered = 2 * strand + leaves, 2 * following[k][0] + 1 - following[k][1]
+            if (left, entered) in routes:
+                parts.append(_route(strands, ends, left, entered, routes[left, entered]))
+            else:
+                parts.append(_bridge(ends, left, entered))
     return tuple(np.concatenate(some) for some in zip(*parts, strict=True))
+
+
+def _route(
+    strands: Strands, ends: Ends, first: int, second: int, over: list[int]
+) -> tuple[np.ndarray, ...]:
+    """The points of shared strands on the way from one end to another, with straight joints.
+
+    Where the ink is wider than the pen the curve keeps to the side on which it comes, or goes over
+    to that on which it leaves.
+    """
+    border = np.searchsorted(strands.strand, np.arange(len(strands) + 1))
+    order, last = [], ends.place[first]
+    for strand in over:
+        own = np.arange(border[strand], border[strand + 1])
+        far = np.linalg.norm(strands.points[own[[0, -1]]] - last, axis=1)
+        order.append(own if far[0] <= far[1] else own[::-1])
+        last = strands.points[order[-1][-1]]
+    way = np.concatenate(order)
+    # It is as wide as several curves beside each other; each is as wide as at its ends.
+    usual = max(ends.width[first], ends.width[second]) / 2
+    radius = np.concatenate(
+        [[ends.width[first] / 2], np.minimum(strands.radius[way], usual), [ends.width[second] / 2]]
+    )
+    inner = _aside(strands.points[way], strands.spare[way], ends.inward[[first, second]])
+    points = np.concatenate([ends.place[[first]], inner, ends.place[[second]]])
+    along = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1)))
+    at = np.linspace(0, along[-1], max(int(np.ceil(along[-1])), 2) + 1)[1:-1]
+    places = np.stack([np.interp(at, along, axis) for axis in points.T], 1)
+    strand = np.where(at < along[-1] / 2, first // 2, second // 2)
+    return places, np.interp(at, along, radius), np.ones(len(at), bool), strand
+
+
+def _aside(
+    points: Float[np.ndarray, "points 2"],
+    spare: Float[np.ndarray, " points"],
+    beyond: Float[np.ndarray, "2 2"],
+) -> Float[np.ndarray, "points 2"]:
+    """Move points to the sides on which the curve lies before the first and after the last."""
+    if len(points) < 3 or not spare.any():
+        return points
+    smooth = ndimage.uniform_filter1d(points, _SMOOTH, axis=0, mode="nearest")
+    ahead = np.gradient(smooth, axis=0)
+    size = np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9)
+    normal = np.stack([ahead[:, 1], -ahead[:, 0]], 1) / size
+    middle = smooth[[0, -1]]
+    start, stop = np.sign(((beyond - middle) * normal[[0, -1]]).sum(1))
+    side = np.linspace(start, stop, len(points))
+    return smooth + (side * spare / 2)[:, None] * normal
 
 
 def _bridge(ends: Ends, first: int, second: int) -> tuple[np.ndarray, ...]:

@@ -7,7 +7,7 @@ steps together.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from mam.core.limits import CURVE_PIXELS
 from mam.core.model_files import load_model, save_model
 from mam.core.programs import forget_old_programs
 from mam.core.schema import ArraySpec, ModelFile, Schema, Setting
-from mam.data.images import PictureSource
+from mam.data.images import PictureSource, read_picture
+from mam.infer.certificate import Certificate
 from mam.vision.curves.chain_grouper import ChainGrouper, check_bridging
 from mam.vision.curves.chain_model import (
     POTENTIALS,
@@ -31,33 +32,37 @@ from mam.vision.curves.chain_model import (
 from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.corrections import Corrections, clamped, complete
 from mam.vision.curves.courses import Contour
-from mam.vision.curves.link_score import LinkedPairs, link_f1
+from mam.vision.curves.strands.appearance import LOOKS, SeenPicture, find_looks
+from mam.vision.curves.strands.branches import crossings_whole, decide_branching
+from mam.vision.curves.strands.counts import find_counts
 from mam.vision.curves.strands.curve_answer import CurveGrouping
-from mam.vision.curves.strands.strand_learning import (
-    Lessons,
-    joined_lessons,
-    learn_strands,
-    lessons_of,
-)
-from mam.vision.curves.strands.strand_pairs import (
-    TERMS,
-    EndPairs,
-    StrandContinuation,
-    find_end_pairs,
-)
-from mam.vision.curves.strands.strand_truth import find_truth
-from mam.vision.curves.strands.strands import Ends, Strands, find_ends, find_strands, halved
-from mam.vision.curves.strands.width import relief
-from mam.vision.images.binary import Images, as_binary, one_channel
+from mam.vision.curves.strands.shared_look import shared_by_look
+from mam.vision.curves.strands.sharing import SHARING_TERMS
+from mam.vision.curves.strands.strand_continuation import StrandContinuation
+from mam.vision.curves.strands.strand_drawing import StrandDrawing, StrandSketch, describe, sketch
+from mam.vision.curves.strands.strand_ends import find_ends
+from mam.vision.curves.strands.strand_learning import Lessons, learn_strands, lessons_of
+from mam.vision.curves.strands.strand_pairs import TERMS
+from mam.vision.curves.strands.strands import Strands
+from mam.vision.images.binary import Images, as_binary, one_channel, refuse_paper
+
+SeenPictures = Sequence[PictureSource | None]
 
 _BATCH = 16  # images whose attention variables are decided at once
-_POTENTIALS = ContourPotentials()
+# The ends of a strand that is a curve by itself cost as much as those of any other curve.
+_POTENTIALS = ContourPotentials(presence=3.2, termination=-1.6)
 SCHEMA = Schema(
     "curves",
-    {"weights": ArraySpec(("float64",), (len(TERMS),), -1e6, 1e6)},
+    {
+        "weights": ArraySpec(("float64",), (len(TERMS),), -1e6, 1e6),
+        "sharing": ArraySpec(("float64",), (len(SHARING_TERMS),), -1e6, 1e6),
+        "appearance": ArraySpec(("float64",), (len(LOOKS),), -1e6, 1e6),
+    },
     {
         "potentials": POTENTIALS,
         "terms": Setting(list, one_of=(list(TERMS),)),
+        "sharing": Setting(list, one_of=(list(SHARING_TERMS),)),
+        "looks": Setting(list, one_of=(list(LOOKS),)),
         "threshold": Setting(float, none=True),
     },
     "mam learn curves",
@@ -85,11 +90,13 @@ class CurveGrouper(ChainGrouper):
         potentials: ContourPotentials = _POTENTIALS,
         threshold: float | int | None = None,  # above it a pixel is ON; None: masks are binary
         bridging: float | int = 1.0,  # gaps so many times wider count as those learned from
+        branches: bool = False,  # whether curves may branch; a curve is then a whole tree
         bound: bool = False,
     ) -> None:
         self.potentials = potentials
         self.threshold = threshold
         self.bridging = bridging
+        self.branches = branches
         self.bound = bound
 
     def fit(
@@ -97,40 +104,53 @@ class CurveGrouper(ChainGrouper):
         images: Images,
         y: Sequence[Sequence[Contour]],
         *,
+        pictures: SeenPictures | None = None,
         progress: Callable[[int], None] = lambda images: None,
     ) -> "CurveGrouper":
-        """Learn from masks and (``y``) the middle line of each curve in them: points in order."""
+        """Learn from masks and (``y``) the middle line of each curve in them: points in order.
+
+        ``pictures`` are what masks were made from, None where that is not known.
+        """
         if len(y) != len(images):
             raise ValueError(f"{len(images)} images, but courses for {len(y)}")
         if not len(images):
             raise ValueError("no images: curves are learned from at least one")
-        lessons: list[Lessons] = []
+        blind: list[Lessons] = []
+        seen: list[Lessons] = []
         for number, known in enumerate(y):
-            drawing = describe(self._mask(images[number], number))
-            truth = find_truth(drawing.strands, drawing.ends, known)
-            lessons.append(lessons_of(drawing.pairs, truth))
+            drawn = sketch(self._mask(images[number], number))
+            blind.append(lessons_of(drawn, known))
+            picture = self._picture(pictures, number, drawn)
+            if picture is not None:
+                seen.append(lessons_of(drawn, known, picture))
             progress(1)
-        learned = joined_lessons(lessons)
-        self.continuation_ = learn_strands(learned, self.potentials.termination)
-        self.provenance_ = {"images": len(images), "neighbours": int(learned.neighbours.sum())}
+        self.continuation_ = learn_strands(blind, seen, self.potentials.termination)
+        told = sum(int(some.neighbours.sum()) for some in blind)
+        self.provenance_ = {"images": len(images), "neighbours": told, "pictures": len(seen)}
         return self
 
-    def predict(self, images: Images) -> list[CurveGrouping]:
-        """Group the strands of each mask."""
+    def predict(self, images: Images, pictures: SeenPictures | None = None) -> list[CurveGrouping]:
+        """Group the strands of each mask; ``pictures`` are what masks were made from.
+
+        Where a picture is given, how strands look in it counts as well.
+        """
         continuation = self._fitted()
         forget_old_programs()
         found: list[CurveGrouping] = []
         for start in range(0, len(images), _BATCH):
             some = images[start : start + _BATCH]
             masks = [self._mask(image, start + k) for k, image in enumerate(some)]
-            found += self._grouped(masks, continuation)
+            drawn = [sketch(mask, self.branches) for mask in masks]
+            seen = [self._picture(pictures, start + k, own) for k, own in enumerate(drawn)]
+            found += self._grouped(masks, drawn, seen, continuation)
         return found
 
     def score(self, images: Images, y: Sequence[Sequence[Contour]]) -> float:
-        """F1 of the pairs of ends that are joined, among ends whose continuation is certain."""
+        """The Dice coefficient of the lengths of curves and known courses, see ``length_dice``."""
+        from mam.vision.curves.strands.length_score import length_dice
+
         self._check_truth(images, y)
-        found = zip(self.predict(images), y, strict=True)
-        return link_f1(_compared(answer, courses) for answer, courses in found)
+        return length_dice(zip(self.predict(images), y, strict=True))
 
     def _mask(self, image: PictureSource, number: int) -> Bool[np.ndarray, "rows cols"]:
         pixels = one_channel(image, f"image {number}")
@@ -139,52 +159,108 @@ class CurveGrouper(ChainGrouper):
                 f"image {number} has {pixels.size:,} pixels, more than {CURVE_PIXELS:,}: "
                 "reduce it, or cut it into tiles"
             )
-        return as_binary(pixels, self.threshold, f"image {number}")
+        mask = as_binary(pixels, self.threshold, f"image {number}")
+        refuse_paper(pixels, mask, f"image {number}")
+        return mask
+
+    def _picture(
+        self, pictures: SeenPictures | None, number: int, drawn: StrandSketch
+    ) -> SeenPicture | None:
+        """A picture, if it is known; it must be as large as its mask."""
+        if pictures is None or (given := pictures[number]) is None:
+            return None
+        found = read_picture(given, f"picture {number}")
+        size = drawn.shape
+        if found.shape[:2] != size:
+            raise ValueError(f"picture {number} has the size {found.shape[:2]}, its mask {size}")
+        return found
 
     def _grouped(
-        self, masks: list[np.ndarray], continuation: StrandContinuation
+        self,
+        masks: list[np.ndarray],
+        drawn: list[StrandSketch],
+        pictures: list[SeenPicture | None],
+        continuation: StrandContinuation,
     ) -> list[CurveGrouping]:
-        drawings = [describe(mask, check_bridging(self.bridging)) for mask in masks]
-        links = [self._links(drawing, continuation) for drawing in drawings]
-        presence = [self._presence(drawing.strands) for drawing in drawings]
-        decided = self._solver.decide_each(links, presence, self.potentials)
-        return [
-            self._answer(drawing.strands, own, wanted, answer, mask)
-            for drawing, own, wanted, answer, mask in zip(
-                drawings, links, presence, decided, masks, strict=True
-            )
+        drawings = [
+            self._drawing(own, picture, continuation)
+            for own, picture in zip(drawn, pictures, strict=True)
         ]
+        links = [self._links(drawing, continuation) for drawing in drawings]
+        strands = [drawing.strands for drawing in drawings]
+        decided = self._decided(strands, links)
+        return [
+            self._answer(drawing.strands, own, *answer, mask)
+            for drawing, own, answer, mask in zip(drawings, links, decided, masks, strict=True)
+        ]
+
+    def _presence(self, strands: Strands) -> Presence:
+        return np.full(len(strands), self.potentials.presence)
+
+    def _decided(
+        self,
+        strands: Sequence[Strands],
+        links: Sequence[Links],
+        told: Sequence[Links] | None = None,
+    ) -> list[tuple[Decided, Certificate]]:
+        """Which links are ON, and how good the answer to each picture is.
+
+        ``told`` are the links with what is known of them, if anything is.
+        """
+        told = links if told is None else told
+        presence = [self._presence(own) for own in strands]
+        if self.branches:
+            each = zip(strands, links, told, presence, strict=True)
+            return [
+                decide_branching(own.node, some, known, there, self.potentials, self.bound)
+                for own, some, known, there in each
+            ]
+        decided = self._solver.decide_each(told, presence, self.potentials)
+        return [
+            (found, certify(some, found, there, self.potentials, self.bound))
+            for some, found, there in zip(links, decided, presence, strict=True)
+        ]
+
+    def _drawing(
+        self, drawn: StrandSketch, picture: SeenPicture | None, continuation: StrandContinuation
+    ) -> StrandDrawing:
+        if self.branches:
+            drawn = replace(drawn, strands=crossings_whole(drawn.strands))
+            counts = np.ones(len(drawn.strands), np.int64)
+            return describe(drawn, counts, check_bridging(self.bridging), picture)
+        single, ends = continuation.single(drawn.strands), find_ends(drawn.strands)
+        if picture is not None:
+            single = single - shared_by_look(drawn.strands, find_looks(drawn.strands, picture))
+        counts = find_counts(drawn.strands, ends, drawn.axis, single)
+        return describe(drawn, counts, check_bridging(self.bridging), picture)
 
     def corrected(self, found: CurveGrouping, corrections: Corrections) -> CurveGrouping:
         """Solve again with what is known of some links; all else is as it was."""
         links = complete(found.links, corrections.demand, self.potentials.least_link)
-        presence = self._presence(found.strokes)
-        known = [clamped(links, corrections)]
-        [decided] = self._solver.decide_each(known, [presence], self.potentials)
-        return self._answer(found.strokes, links, presence, decided, found.pixels)
+        known_links = [clamped(links, corrections)]
+        [(decided, known)] = self._decided([found.strokes], [links], known_links)
+        return self._answer(found.strokes, links, decided, known, found.pixels)
 
-    def _links(self, drawing: "StrandDrawing", continuation: StrandContinuation) -> Links:
+    def _links(self, drawing: StrandDrawing, continuation: StrandContinuation) -> Links:
         ends = np.stack([drawing.pairs.first, drawing.pairs.second], 1)
-        links = Links(ends // 2, ends % 2, continuation.log_odds(drawing.pairs))
-        return links.take(links.score > self.potentials.least_link)
-
-    def _presence(self, strands: Strands) -> Presence:
-        # A curve may do without a strand that two share.
-        return np.where(strands.loose, 0.0, self.potentials.presence)
+        score = continuation.log_odds(drawing)
+        links = Links(ends // 2, ends % 2, score, drawing.pairs.over)
+        kept = links.score > self.potentials.least_link
+        return links.take(kept | drawing.pairs.ink if self.branches else kept)
 
     def _answer(
         self,
         strands: Strands,
         links: Links,
-        presence: Presence,
         found: Decided,
+        known: Certificate,
         mask: Bool[np.ndarray, "rows cols"],
     ) -> CurveGrouping:
-        known = certify(links, found, presence, self.potentials, self.bound)
         group = group_numbers(links.stroke, found.on, len(strands))
-        joined = np.zeros(len(strands), bool)
-        joined[links.stroke[found.on]] = True
-        curve = joined | ~strands.loose
+        curve = np.ones(len(strands), bool)
+        if links.over is not None:
+            over = links.over[found.on]
+            curve[over[over >= 0]] = False
         # The groups that are curves, numbered anew in the same order.
         number = np.cumsum(np.bincount(group[curve], minlength=len(strands)) > 0) - 1
         group = np.where(curve, number[group], -1)
@@ -196,9 +272,10 @@ class CurveGrouper(ChainGrouper):
     def save(self, path: str | Path) -> None:
         """Write what was learned to a file."""
         config = {"potentials": asdict(self.potentials), "terms": TERMS}
+        config["sharing"], config["looks"] = SHARING_TERMS, LOOKS
         config["threshold"] = self.threshold
-        arrays = {"weights": self._fitted().weights}
-        save_model(path, ModelFile(arrays, config, self.provenance_), SCHEMA)
+        learned = self._fitted()
+        save_model(path, ModelFile(vars(learned), config, self.provenance_), SCHEMA)
 
     @classmethod
     def load(cls, source: str | Path) -> "CurveGrouper":
@@ -206,50 +283,6 @@ class CurveGrouper(ChainGrouper):
         found = load_model(source, SCHEMA)
         potentials = ContourPotentials.of(found.config["potentials"])
         grouper = cls(potentials=potentials, threshold=found.config["threshold"])
-        grouper.continuation_ = StrandContinuation(found.arrays["weights"])
+        grouper.continuation_ = StrandContinuation(**found.arrays)
         grouper.provenance_ = dict(found.provenance)
         return grouper
-
-
-def _compared(answer: CurveGrouping, courses: Sequence[Contour]) -> tuple[LinkedPairs, LinkedPairs]:
-    """The ends that are joined, and those that should be."""
-    truth = find_truth(answer.strokes, find_ends(answer.strokes), courses)
-    joined = 2 * answer.links.stroke[answer.on] + answer.links.side[answer.on]
-    end = np.flatnonzero(truth.known & (truth.following >= 0))
-    return joined[truth.known[joined].any(1)], np.stack([end, truth.following[end]], 1)
-
-
-@dataclass(frozen=True, eq=False)
-class StrandDrawing:
-    """A mask as strands, their ends, and the pairs of ends that may be joined."""
-
-    strands: Strands
-    ends: Ends
-    pairs: EndPairs
-
-
-def describe(mask: Bool[np.ndarray, "rows cols"], bridging: float = 1.0) -> StrandDrawing:
-    """Describe a mask. Gaps are taken to be ``bridging`` times narrower than they are.
-
-    A strand whose ends may continue each other is cut in two, so that no attention variable has
-    both ends on one part.
-
-    >>> mask = np.zeros((60, 60), bool)
-    >>> mask[28:33, 5:55], mask[5:55, 28:33] = True, True
-    >>> drawing = describe(mask)
-    >>> len(drawing.strands), len(drawing.ends)
-    (4, 8)
-    """
-    ground = relief(mask)
-    strands = find_strands(ground)
-    ends = find_ends(strands)
-    pairs = find_end_pairs(ends, ground, bridging)
-    round_ = pairs.first // 2 == pairs.second // 2
-    if round_.any():
-        which = np.zeros(len(strands), bool)
-        which[pairs.first[round_] // 2] = True
-        strands = halved(strands, which)
-        ends = find_ends(strands)
-        pairs = find_end_pairs(ends, ground, bridging)
-        pairs = pairs.take(pairs.first // 2 != pairs.second // 2)
-    return StrandDrawing(strands, ends, pairs)

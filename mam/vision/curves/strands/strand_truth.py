@@ -8,15 +8,19 @@ from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 
 from mam.vision.curves.courses import STEP, Contour, even_course
-from mam.vision.curves.strands.strands import Ends, Strands
+from mam.vision.curves.strands.strand_ends import Ends
+from mam.vision.curves.strands.strands import Strands
 
 _OFF_COURSE = 0.5  # widths and 2 px: an end farther from all courses lies on none
 _TURNED = 1.0  # widths that an end across a course counts as farther away
 _STRETCHED = 0.3  # of its length, and a width: what a strand may differ from its course
 _NARROWED = 0.25  # of a curve's width, and 1 px: other strands of it are partly hidden
 _DETOUR = 1.3  # chords, and a width: two ends farther apart along their course are no neighbours
+_AT_CORNER = 10.0  # widths on top, where both ends lie at one node
 _AT_TIP = 3.0  # widths from the end of a course
-_CLOSE = 64  # points of courses among which an end looks for its own
+_CLOSE = 64  # points of its course among which an end looks for its own
+_COVERED = 0.6  # of a strand's length: a course with less does not follow it
+_BESIDE = 0.25  # widths and 1 px: a course farther from a strand does not pass there
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,30 +29,60 @@ class Truth:
 
     known: Bool[np.ndarray, " ends"]  # whether it is certain how this end continues
     following: Int[np.ndarray, " ends"]  # the end in which it does, -1 for none
+    passes: Int[
+        np.ndarray, " strands"
+    ]  # how many times courses pass: once, or more often if shared
 
 
 def find_truth(strands: Strands, ends: Ends, courses: Sequence[Contour]) -> Truth:
     """Sort strands along the courses they follow; the leaving end continues in the next entering.
 
-    A strand follows a course when both of its ends lie there, as far apart as it is long, and it is
-    as wide as most of the curve. Loose strands are left out: two curves may share them. It is
+    A strand follows a course when most of it lies there, as long as the stretch between its ends,
+    as wide as most of the curve, and no other course passes: shared strands are left out. It is
     certain how an end continues when the next one is near, or at the tip of a curve.
     """
     if not len(ends) or not courses:
-        return Truth(np.zeros(len(ends), bool), np.full(len(ends), -1))
+        nothing = np.zeros(len(strands), np.int64)
+        return Truth(np.zeros(len(ends), bool), np.full(len(ends), -1), nothing)
     even = [even_course(np.asarray(course, float)) for course in courses]
-    course, position = _places(ends, even)
+    claims = _claims(strands, even)
+    passes = np.floor(claims + 1 - _COVERED).sum(0).astype(np.int64)
+    own = np.where(claims.max(0) >= _COVERED, claims.argmax(0), -1)
+    course, position = _places(ends, even, np.repeat(own, 2))
     both, along = course.reshape(-1, 2), position.reshape(-1, 2)
     span = np.abs(along[:, 1] - along[:, 0])
     as_long = np.abs(span - strands.length) < _STRETCHED * strands.length + strands.width
-    good = (both[:, 0] == both[:, 1]) & (both[:, 0] >= 0) & as_long
-    good &= ~strands.loose & _as_wide(strands, np.where(good, both[:, 0], -1))
-    following = _following(good, both[:, 0], along)
+    good = (both >= 0).all(1) & as_long & (passes == 1)
+    good &= _as_wide(strands, np.where(good, own, -1))
+    following = _following(good, own, along)
     chord = np.linalg.norm(ends.place - ends.place[following], axis=1)
-    near = np.abs(position - position[following]) <= _DETOUR * chord + ends.width
+    # At a sharp corner both sides of a curve grow together before its tip.
+    one_node = (ends.node >= 0) & (ends.node == ends.node[following])
+    spare = np.where(one_node, _AT_CORNER, 1.0) * ends.width
+    near = np.abs(position - position[following]) <= _DETOUR * chord + spare
     left = STEP * np.array([len(some) for some in even])[course] - position
     tip = np.minimum(position, left) < _AT_TIP * ends.width
-    return Truth(np.repeat(good, 2) & np.where(following >= 0, near, tip), following)
+    known = np.repeat(good, 2) & np.where(following >= 0, near, tip)
+    return Truth(known, following, passes)
+
+
+def _claims(
+    strands: Strands, courses: list[Float[np.ndarray, "_ 4"]]
+) -> Float[np.ndarray, "courses strands"]:
+    """How often each course passes along each strand: the length of what lies nearest to it.
+
+    Where strands lie side by side, a course has the nearest one alone.
+    """
+    tree = KDTree(strands.points)
+    limit = _BESIDE * strands.width + 1
+    length = strands.length + STEP
+    found = []
+    for course in courses:
+        far, which = tree.query(course[:, :2])
+        strand = strands.strand[which]
+        near = far <= limit[strand]
+        found.append(STEP * np.bincount(strand, near, len(strands)) / length)
+    return np.array(found)
 
 
 def _as_wide(strands: Strands, course: Int[np.ndarray, " strands"]) -> Bool[np.ndarray, " strands"]:
@@ -78,19 +112,20 @@ def _following(
 
 
 def _places(
-    ends: Ends, courses: list[Float[np.ndarray, "_ 4"]]
+    ends: Ends, courses: list[Float[np.ndarray, "_ 4"]], own: Int[np.ndarray, " ends"]
 ) -> tuple[Int[np.ndarray, " ends"], Float[np.ndarray, " ends"]]:
-    """The course of each end, nearest in place and direction, and how far along it lies."""
-    owner = np.repeat(np.arange(len(courses)), [len(course) for course in courses])
-    along = np.concatenate([STEP * np.arange(len(course)) for course in courses])
-    points = np.concatenate(courses)
-    close = min(_CLOSE, len(points))
-    far, which = KDTree(points[:, :2]).query(ends.place, k=close)
-    far, which = far.reshape(len(ends), close), which.reshape(len(ends), close)
-    heading, way = ends.heading[:, None], points[which, 2:]
-    across = np.abs(heading[..., 0] * way[..., 1] - heading[..., 1] * way[..., 0])
-    best = (far + _TURNED * ends.width[:, None] * across).argmin(1)
-    rows = np.arange(len(ends))
-    nearest, far = which[rows, best], far[rows, best]
-    near = far <= _OFF_COURSE * ends.width + 2
-    return np.where(near, owner[nearest], -1), along[nearest]
+    """The course of each end, -1 if it lies off, and how far along it the end lies."""
+    found, along = np.full(len(ends), -1), np.zeros(len(ends))
+    for number, course in enumerate(courses):
+        mine = np.flatnonzero(own == number)
+        close = min(_CLOSE, len(course))
+        far, which = KDTree(course[:, :2]).query(ends.place[mine], k=close)
+        far, which = far.reshape(len(mine), close), which.reshape(len(mine), close)
+        heading, way = ends.heading[mine, None], course[which, 2:]
+        across = np.abs(heading[..., 0] * way[..., 1] - heading[..., 1] * way[..., 0])
+        best = (far + _TURNED * ends.width[mine, None] * across).argmin(1)
+        rows = np.arange(len(mine))
+        near = far[rows, best] <= _OFF_COURSE * ends.width[mine] + 2
+        found[mine] = np.where(near, number, -1)
+        along[mine] = STEP * which[rows, best]
+    return found, along

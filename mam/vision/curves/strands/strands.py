@@ -1,34 +1,32 @@
-r"""Strands: the stretches of curves between crossings, and how they end.
+"""Strands: the stretches of curves between crossings.
 
 The skeleton of a mask branches where curves cross. Around every branching point the largest disc
 inside the mask belongs to no single curve, so it is cut out; what is left are strands. A shallow
 crossing leaves, between its two branchings, a short strand that both curves share: it is *loose*,
 the model may do without it. Necks, thin and short beside the discs they join, are leaks of a break
 and dropped; tips where the mask tapers are cut, they point anywhere.
-
-Towards each end a strand is fitted by a parabola in its arc length :math:`s`,
-
-.. math:: x(s) = a + b s + c s^2, \quad \min \sum_s |x(s) - x_s|^2 + (4 w |c|)^2
-
-(:math:`w` its width), which gives place, direction and curvature of the end.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.spatial import KDTree
+from scipy import ndimage
 
-from mam.vision.curves.strands.skeleton_paths import branching, components, in_order, outside_discs
+from mam.vision.curves.chains import find_chains
+from mam.vision.curves.strands.skeleton_cut import (
+    SkeletonCut,
+    borders,
+    contracted,
+    cut_at_nodes,
+    without_spurs,
+)
 from mam.vision.curves.strands.width import Relief
 
-_CUT = 0.9  # radius of the disc cut out at a branching, in radii of the disc inside the mask
-_TAPER = 0.6  # a tip is where the mask is thinner than this part of the strand
-_SHORTEST = 0.5  # widths; shorter strands are spurs
-_LEAST = 3.0  # px, the same for thin curves
-_SHARED = 1.5  # widths up to which a strand between two branchings is loose
-_FIT = 2.5  # widths of a strand that tell how it ends
-_FIT_LEAST = 6.0  # px, the same for thin curves; fewer pixels have no direction
+_CORNER = 1.5  # widths on either side of a corner,
+_CORNER_LEAST = 5.0  # px at least
+FOLD = 1.9  # radians: a sharper corner is a fold
+_SLENDER = 10.0  # px, mean width of thin lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,24 +39,11 @@ class Strands:
     radius: Float[np.ndarray, " points"]  # half the width
     length: Float[np.ndarray, " strands"]
     width: Float[np.ndarray, " strands"]  # mean
-    loose: Bool[np.ndarray, " strands"]  # may be left out: two curves may share it
+    node: Int[np.ndarray, "strands 2"]  # where either end meets others, -1 where it lies free
+    spare: Float[np.ndarray, " points"]  # px that the ink is wider than the pen, where that is sure
 
     def __len__(self) -> int:
         return len(self.length)
-
-
-@dataclass(frozen=True, eq=False)
-class Ends:
-    """Both ends of every strand: strand k has ends 2k (its first point) and 2k + 1."""
-
-    place: Float[np.ndarray, "ends 2"]  # row, column
-    heading: Float[np.ndarray, "ends 2"]  # unit vector that leaves the strand
-    curvature: Float[np.ndarray, " ends"]  # 1/px on the way out; positive turns row to column
-    width: Float[np.ndarray, " ends"]
-    loose: Bool[np.ndarray, " ends"]
-
-    def __len__(self) -> int:
-        return len(self.width)
 
 
 def find_strands(relief: Relief) -> Strands:
@@ -70,64 +55,56 @@ def find_strands(relief: Relief) -> Strands:
     >>> len(find_strands(relief(mask)))
     4
     """
-    joints = np.argwhere(branching(relief.skeleton))
-    discs = _CUT * (relief.radius[tuple(joints.T)] / relief.scale + 0.5)
-    pixels = np.argwhere(relief.skeleton)
-    pixels = _without_tips(pixels[outside_discs(pixels, joints, discs)], relief)
-    pixels, path, along = in_order(pixels)
-    count = int(path.max(initial=-1)) + 1
-    radius = relief.radius[tuple(pixels.T)]
-    along, width = along * relief.scale, _means(2 * radius, path, count)
-    length = np.zeros(count)
-    np.maximum.at(length, path, along)
-    first = np.searchsorted(path, np.arange(count))
-    last = np.searchsorted(path, np.arange(count), side="right") - 1
-    discs_there = np.stack([_disc_at(pixels[end], joints, discs) for end in (first, last)])
-    joined = relief.scale * discs_there.max(0)  # radius of the greater disc that it starts from
-    neck = (length < joined) & (width < joined / 2)
-    kept = (length >= np.maximum(_SHORTEST * width, _LEAST * relief.scale)) & ~neck
-    loose = (length < _SHARED * width) & (discs_there > 0).all(0)
-    number, mine = np.cumsum(kept) - 1, kept[path]
+    return find_pieces(relief)[0]
+
+
+def find_pieces(relief: Relief) -> tuple[Strands, Strands]:
+    """The strands of a skeleton, and pieces by themselves that are too short to be one: dots."""
+    cut = cut_at_nodes(relief.skeleton, relief)
+    spurs = cut.short & ((cut.node < 0).sum(1) == 1)
+    # A spur may be all inside its node: then two strands are left there, which are one. On thin
+    # lines, which bend sharply, much may be left out between them.
+    thin = len(cut.width) > 0 and cut.width.mean() < _SLENDER
+    if spurs.any() or (thin and (degrees(cut.node) == 2).any()):
+        cut = cut_at_nodes(without_spurs(cut, spurs), relief)
+    node = contracted(cut)
+    dots = cut.short & (cut.node < 0).all(1)
+    return through(_of_cut(cut, ~cut.short, node, relief)), _of_cut(cut, dots, node, relief)
+
+
+def _of_cut(
+    cut: SkeletonCut,
+    kept: Bool[np.ndarray, " strands"],
+    node: Int[np.ndarray, "strands 2"],
+    relief: Relief,
+) -> Strands:
+    number, mine = np.cumsum(kept) - 1, kept[cut.path]
     return Strands(
-        points=pixels[mine] * float(relief.scale) + (relief.scale - 1) / 2,
-        strand=number[path[mine]],
-        along=along[mine],
-        radius=radius[mine],
-        length=length[kept],
-        width=width[kept],
-        loose=loose[kept],
+        points=cut.pixels[mine] * float(relief.scale) + (relief.scale - 1) / 2,
+        strand=number[cut.path[mine]],
+        along=cut.along[mine],
+        radius=cut.radius[mine],
+        length=cut.length[kept],
+        width=cut.width[kept],
+        node=node[kept],
+        spare=np.zeros(int(mine.sum())),
     )
 
 
-def _disc_at(
-    pixels: Int[np.ndarray, "pixels 2"],
-    joints: Int[np.ndarray, "discs 2"],
-    radius: Float[np.ndarray, " discs"],
-) -> Float[np.ndarray, " pixels"]:
-    """The radius of the disc beside which each pixel lies, 0 for none."""
-    if len(joints) == 0 or len(pixels) == 0:
-        return np.zeros(len(pixels))
-    distance, nearest = KDTree(joints).query(pixels)
-    return np.where(distance <= radius[nearest] + 2, radius[nearest], 0.0)
-
-
-def _without_tips(pixels: Int[np.ndarray, "pixels 2"], relief: Relief) -> Int[np.ndarray, "_ 2"]:
-    """Drop pixels where the mask is much thinner than along most of their strand."""
-    if len(pixels) == 0:
-        return pixels
-    _, component = components(pixels)
-    radius = relief.radius[tuple(pixels.T)] + 0.5 * relief.scale
-    order, counts = np.lexsort((radius, component)), np.bincount(component)
-    usual = radius[order][np.cumsum(counts) - counts + 3 * counts // 4]
-    # Radii are whole pixels on thin curves: one less is no tip.
-    least = np.minimum(_TAPER * usual, usual - relief.scale)
-    return pixels[radius >= least[component]]
-
-
-def _means(
+def means_of(
     values: Float[np.ndarray, " points"], group: Int[np.ndarray, " points"], count: int
 ) -> Float[np.ndarray, " groups"]:
+    """The mean of the values of each group."""
     return np.bincount(group, values, count) / np.maximum(np.bincount(group, minlength=count), 1)
+
+
+def degrees(node: Int[np.ndarray, "*batch"]) -> Int[np.ndarray, "*batch"]:
+    """How many ends of strands meet where each end lies; 1 where it lies free.
+
+    >>> degrees(np.array([[-1, 0], [0, 0], [-1, -1]])).tolist()
+    [[1, 3], [3, 3], [1, 1]]
+    """
+    return np.where(node >= 0, np.bincount(node.ravel() + 1)[node + 1], 1)
 
 
 def halved(strands: Strands, which: Bool[np.ndarray, " strands"]) -> Strands:
@@ -137,57 +114,111 @@ def halved(strands: Strands, which: Bool[np.ndarray, " strands"]) -> Strands:
     >>> mask = np.zeros((20, 60), bool)
     >>> mask[8:13, 5:55] = True
     >>> halves = halved(find_strands(relief(mask)), np.array([True]))
-    >>> len(halves), np.bincount(halves.strand).tolist()
-    (2, [23, 24])
+    >>> len(halves), np.bincount(halves.strand).tolist(), halves.node.tolist()
+    (2, [23, 24], [[-1, 0], [0, -1]])
     """
-    middle = strands.length[strands.strand] / 2
-    second = which[strands.strand] & (strands.along > middle)
-    number = (np.arange(len(strands)) + np.cumsum(which) - which)[strands.strand] + second
-    count = len(strands) + int(which.sum())
-    first = np.searchsorted(number, np.arange(count))
-    last = np.searchsorted(number, np.arange(count), side="right") - 1
-    return replace(
-        strands,
+    first, last = borders(strands.strand, len(strands))
+    begins = np.zeros(len(strands.strand), bool)
+    begins[((first + last + 1) // 2)[which]] = True
+    return split(strands, begins)
+
+
+def split(strands: Strands, begins: Bool[np.ndarray, " points"]) -> Strands:
+    """Cut strands before some of their inner points; both sides of a cut share a new node."""
+    new = np.append(False, np.diff(strands.strand) > 0) | begins
+    number = np.cumsum(new)[: len(new)]
+    count = int(number.max(initial=-1)) + 1
+    first, last = borders(number, count)
+    old = strands.strand[first]
+    cut = np.flatnonzero(begins[first])  # pieces that begin at a cut
+    node = strands.node[old]
+    node[cut - 1, 1] = node[cut, 0] = int(node.max(initial=-1)) + 1 + np.arange(len(cut))
+    return Strands(
+        points=strands.points,
         strand=number,
         along=strands.along - strands.along[first][number],
+        radius=strands.radius,
         length=strands.along[last] - strands.along[first],
-        width=_means(2 * strands.radius, number, count),
-        loose=np.repeat(strands.loose, 1 + which),
+        width=means_of(2 * strands.radius, number, count),
+        node=node,
+        spare=strands.spare,
     )
 
 
-def find_ends(strands: Strands) -> Ends:
-    """Fit the ends of strands.
+def joined_strands(one: Strands, other: Strands) -> Strands:
+    """The strands of both; those of the second meet none of the first."""
+    node = np.where(other.node < 0, -1, other.node + 1 + int(one.node.max(initial=-1)))
+    moved = {**vars(other), "strand": other.strand + len(one), "node": node}
+    return Strands(**{name: np.concatenate([own, moved[name]]) for name, own in vars(one).items()})
 
-    >>> from mam.vision.curves.strands.width import relief
-    >>> mask = np.zeros((20, 60), bool)
-    >>> mask[8:13, 5:55] = True
-    >>> left, right = sorted(find_ends(find_strands(relief(mask))).heading[:, 1].round(1).tolist())
-    >>> left, right
-    (-1.0, 1.0)
-    """
-    before = strands.along
-    after = strands.length[strands.strand] - strands.along
-    fits = [_fitted(strands, distance) for distance in (before, after)]
-    place, heading, curvature, width = (
-        np.stack(both, 1).reshape(-1, *both[0].shape[1:]) for both in zip(*fits, strict=True)
+
+def chosen(strands: Strands, which: Int[np.ndarray, " _"]) -> Strands:
+    """Return some strands by their numbers, each as often as it is named."""
+    first, last = borders(strands.strand, len(strands))
+    count = (last - first + 1)[which]
+    strand = np.repeat(np.arange(len(which)), count)
+    within = np.arange(len(strand)) - np.repeat(np.cumsum(count) - count, count)
+    point = first[which][strand] + within
+    return Strands(
+        points=strands.points[point],
+        strand=strand,
+        along=strands.along[point],
+        radius=strands.radius[point],
+        length=strands.length[which],
+        width=strands.width[which],
+        node=strands.node[which],
+        spare=strands.spare[point],
     )
-    return Ends(place, heading, curvature, width, np.repeat(strands.loose, 2))
 
 
-def _fitted(strands: Strands, distance: Float[np.ndarray, " points"]) -> tuple[np.ndarray, ...]:
-    """Place, heading, curvature and width at the end from which distance is measured."""
-    count = len(strands)
-    window = np.maximum(_FIT * strands.width, _FIT_LEAST)[strands.strand]
-    near = distance <= window
-    strand, s, points = strands.strand[near], distance[near], strands.points[near]
-    moments = [np.bincount(strand, s**power, count) for power in range(5)]
-    normal = np.stack([np.stack(moments[k : k + 3], -1) for k in range(3)], -2).astype(float)
-    normal[:, 2, 2] += (4 * strands.width) ** 2
-    sides = [[np.bincount(strand, s**k * axis, count) for axis in points.T] for k in range(3)]
-    a, b, c = np.moveaxis(np.linalg.solve(normal, np.moveaxis(np.array(sides), -1, 0)), 1, 0)
-    speed = np.linalg.norm(b, axis=1)
-    # The parabola runs into the strand; on the way out its bend has the other sign.
-    curvature = -2 * (b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]) / speed**3
-    width = _means(2 * strands.radius[near], strand, count)
-    return a, -b / speed[:, None], curvature, width
+def through(strands: Strands) -> Strands:
+    """Join strands where no third one is: ink that does not branch is one strand."""
+    return joined_through(strands)[0]
+
+
+def joined_through(strands: Strands, least: int = 0) -> tuple[Strands, Int[np.ndarray, " points"]]:
+    """The same at nodes from a number on, and which point each of the points was."""
+    end = np.flatnonzero((strands.node.ravel() >= least) & (degrees(strands.node).ravel() == 2))
+    end = end[np.argsort(strands.node.ravel()[end], kind="stable")].reshape(-1, 2)
+    end = end[end[:, 0] // 2 != end[:, 1] // 2]
+    if not len(end):
+        return strands, np.arange(len(strands.points))
+    chains = find_chains(end // 2, end % 2, len(strands))
+    first, last = (side.tolist() for side in borders(strands.strand, len(strands)))
+    order, node, number = [], [], []
+    for k, chain in enumerate(chains):
+        walk = list(zip(chain.strokes.tolist(), chain.leaves.tolist(), strict=True))
+        for strand, leaves in walk:
+            own = np.arange(first[strand], last[strand] + 1)
+            order.append(own if leaves else own[::-1])
+            number.append(np.full(len(own), k))
+        node.append(
+            [strands.node[s, 1 - v if j == 0 else v] for j, (s, v) in ((0, walk[0]), (1, walk[-1]))]
+        )
+    places, strand = np.concatenate(order), np.concatenate(number)
+    points, radius = strands.points[places], strands.radius[places]
+    steps = np.append(0.0, np.linalg.norm(np.diff(points, axis=0), axis=1))
+    first, last = borders(strand, len(chains))
+    along = np.cumsum(steps)
+    along = along - along[first][strand]
+    width = means_of(2 * radius, strand, len(chains))
+    spare = strands.spare[places]
+    found = Strands(points, strand, along, radius, along[last], width, np.array(node), spare)
+    return found, places
+
+
+def at_corners(strands: Strands, sharp: float = FOLD) -> Strands:
+    """Cut strands where they turn sharply: the model says whether one curve has both sides."""
+    step = np.maximum(_CORNER * strands.width, _CORNER_LEAST).astype(int)[strands.strand]
+    here = np.arange(len(strands.strand))
+    before, after = (np.clip(here + k, 0, len(here) - 1) for k in (-step, step))
+    inner = (strands.strand[before] == strands.strand) & (strands.strand[after] == strands.strand)
+    inner &= (before == here - step) & (after == here + step)
+    into = strands.points - strands.points[before]
+    out = strands.points[after] - strands.points
+    cross = into[:, 0] * out[:, 1] - into[:, 1] * out[:, 0]
+    turn = np.where(inner, np.abs(np.arctan2(cross, (into * out).sum(1))), 0.0)
+    sharpest = ndimage.maximum_filter1d(turn, 2 * int(_CORNER_LEAST) + 1) if len(turn) else turn
+    corner = (turn > sharp) & (turn == sharpest)
+    corner &= ~np.append(False, corner[:-1])  # of equal ones the first
+    return split(strands, corner) if corner.any() else strands

@@ -12,8 +12,9 @@ from jaxtyping import Bool, Float
 from scipy import ndimage
 from skimage.morphology import skeletonize
 
+from mam.vision.images.thin_masks import box_of, depths, pinholes, ridges
+
 _EIGHT = np.ones((3, 3), bool)
-_HOLE = 2  # px: background enclosed by a curve that is noise, or a dot of a dotted break
 _SPECK = 4  # px: foreground that is noise
 _THIN = 10  # percent of ridges that count as thin curves
 _ENOUGH = 16.0  # px of width: thicker curves are reduced by whole factors, at no loss of shape
@@ -43,19 +44,15 @@ def clean(mask: Bool[np.ndarray, "rows cols"]) -> Bool[np.ndarray, "rows cols"]:
     >>> int(clean(mask).sum())
     25
     """
-    filled = mask | _small(~mask, ndimage.generate_binary_structure(2, 1), _HOLE)
-    return filled & ~_small(filled, _EIGHT, _SPECK)
-
-
-def _small(
-    mask: Bool[np.ndarray, "rows cols"], neighbours: Bool[np.ndarray, "3 3"], most: int
-) -> Bool[np.ndarray, "rows cols"]:
-    """Tell which pixels lie in components of at most ``most`` pixels."""
+    # A hole of one or two pixels is noise, or a dot of a dotted break.
+    filled = mask | pinholes(mask)
     label = np.zeros(mask.shape, np.int32)
-    ndimage.label(mask, neighbours, output=label)
-    small = np.bincount(label.ravel()) <= most
-    small[0] = False
-    return small[label]
+    ndimage.label(filled, _EIGHT, output=label)
+    own = label[filled]
+    small = np.bincount(own) <= _SPECK
+    if small[1:].any():
+        filled[filled] = ~small[own]
+    return filled
 
 
 def relief(mask: Bool[np.ndarray, "rows cols"]) -> Relief:
@@ -72,8 +69,21 @@ def relief(mask: Bool[np.ndarray, "rows cols"]) -> Relief:
     if scale > 1:
         ready = _reduced(ready, scale)
         radius = scale * _radii(ready)
+    return Relief(radius, skeleton_of(ready), max(scale, 1))
+
+
+def skeleton_of(mask: Bool[np.ndarray, "rows cols"]) -> Bool[np.ndarray, "rows cols"]:
+    """Thin curves to lines of single pixels.
+
+    >>> mask = np.zeros((20, 40), bool)
+    >>> mask[8:13, 5:35] = True
+    >>> int(skeleton_of(mask)[:, 20].argmax()), int(skeleton_of(mask)[:, 20].sum())
+    (10, 1)
+    """
+    found, inner = np.zeros(mask.shape, bool), box_of(mask)
     # Padding, since thinning leaves the picture's edge alone.
-    return Relief(radius, skeletonize(np.pad(ready, 1))[1:-1, 1:-1], max(scale, 1))
+    found[inner] = skeletonize(np.pad(mask[inner], 1))[1:-1, 1:-1]
+    return found
 
 
 def curve_width(mask: Bool[np.ndarray, "rows cols"]) -> float:
@@ -91,14 +101,15 @@ def curve_width(mask: Bool[np.ndarray, "rows cols"]) -> float:
 def _radii(mask: Bool[np.ndarray, "rows cols"]) -> Float[np.ndarray, "rows cols"]:
     # The picture's edge counts as OFF. The distance is to the centre of the nearest OFF pixel,
     # half a pixel beyond the border.
-    distance = np.asarray(ndimage.distance_transform_edt(np.pad(mask, 1)))[1:-1, 1:-1]
-    return np.maximum(distance - 0.5, 0.0)
+    radius = depths(mask)
+    radius -= 0.5
+    return np.maximum(radius, 0.0, out=radius)
 
 
 def _low(radius: Float[np.ndarray, "rows cols"]) -> float:
     """The radius of thin curves, on ridges only: ragged borders have none."""
-    ridge = (radius > 0) & (radius >= ndimage.maximum_filter(radius, 3))
-    return float(np.percentile(radius[ridge], _THIN)) if ridge.any() else 0.0
+    ridge = radius[ridges(radius)]
+    return float(np.percentile(ridge, _THIN)) if len(ridge) else 0.0
 
 
 def _reduced(mask: Bool[np.ndarray, "rows cols"], scale: int) -> Bool[np.ndarray, "_ _"]:

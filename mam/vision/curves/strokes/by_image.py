@@ -1,12 +1,18 @@
 """Strokes and links of a batch, image by image."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from mam.core.devices import by_device
 from mam.vision.curves.chain_model import Links
+from mam.vision.curves.courses import Contour
 from mam.vision.curves.strokes.poses import Poses
+
+BySeed = tuple[Poses, ...]  # the poses of one image, from several sparsifications of it
+CoursesByImage = Sequence[Sequence[Contour]]  # the contours of each image
 
 
 def sorted_by_image(poses: Poses, links: Links) -> tuple[Poses, Links]:
@@ -38,3 +44,38 @@ def cut_by_image(poses: Poses, links: Links, images: int) -> list[ImageCut]:
         own = replace(own, stroke=own.stroke - first[image])
         cuts.append(ImageCut(slice(first[image], first[image + 1]), some, own))
     return cuts
+
+
+def batches(images: int) -> list[slice]:
+    """Images whose attention variables are decided at once."""
+    size = by_device(128, 512)
+    return [slice(start, start + size) for start in range(0, images, size)]
+
+
+def by_image(several: Sequence[Poses], images: int) -> list[BySeed]:
+    """Of each image of a batch, as if it were alone, its poses in several lists."""
+    return list(zip(*(_alone(poses, images) for poses in several), strict=True))
+
+
+def _alone(poses: Poses, images: int) -> list[Poses]:
+    order = np.argsort(poses.image, kind="stable")
+    borders = np.searchsorted(poses.image[order], np.arange(1, images))
+    alone = replace(poses, image=np.zeros(len(poses), np.int64))
+    return [alone.take(own) for own in np.split(order, borders)]
+
+
+def as_lessons(
+    strokes: Sequence[BySeed], contours: CoursesByImage
+) -> list[tuple[list[Poses], CoursesByImage]]:
+    """The strokes of single images as those of batches, seed by seed, with all contours."""
+    if not strokes:
+        raise ValueError("no images: contours are learned from at least one")
+    return [
+        ([_together(poses) for poses in zip(*strokes[some], strict=True)], contours[some])
+        for some in batches(len(strokes))
+    ]
+
+
+def _together(several: Sequence[Poses]) -> Poses:
+    image = np.repeat(np.arange(len(several)), [len(poses) for poses in several])
+    return replace(Poses.joined(several), image=image)

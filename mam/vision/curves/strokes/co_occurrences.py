@@ -133,6 +133,8 @@ def _sides(kinds: Int[np.ndarray, "kinds 4"], parts: Parts) -> Int[np.ndarray, "
 def contact_pixels(kinds: Int[np.ndarray, "kinds 4"], parts: Parts) -> Int[np.ndarray, "kinds 2"]:
     """Of the first part of every pair, the pixel nearest to any pixel of the second one.
 
+    Of several, as where parts overlap, the one nearest to the middle of the second part.
+
     >>> bar = np.zeros((1, 5, 5), bool)
     >>> bar[0, 2] = True
     >>> contact_pixels(np.array([[0, 0, 0, 9], [0, 0, 1, -7]]), Parts(bar)).tolist()
@@ -142,13 +144,18 @@ def contact_pixels(kinds: Int[np.ndarray, "kinds 4"], parts: Parts) -> Int[np.nd
     # Lists shorter than the longest repeat their last pixel, which changes no minimum.
     lists = np.stack([np.resize(np.argwhere(mask), (most, 2)) for mask in parts.masks])
     lists = lists - parts.radius
+    middles = np.stack([np.argwhere(mask).mean(0) for mask in parts.masks]) - parts.radius
     found = np.zeros((len(kinds), 2), np.int64)
     step = max(_MOST_DISTANCES // most**2, 1)
     for start in range(0, len(kinds), step):
         some = kinds[start : start + step]
         own, others = lists[some[:, 0]], lists[some[:, 1]] + some[:, None, 2:]
         far = ((own[:, :, None] - others[:, None]) ** 2).sum(3).min(2)
-        found[start : start + step] = own[np.arange(len(some)), far.argmin(1)]
+        middle = middles[some[:, 1]] + some[:, 2:]
+        inwards = ((own - middle[:, None]) ** 2).sum(2)
+        # Squares of distances are whole numbers: below 1, the second rule decides among equals.
+        nearest = (far + inwards / (1 + inwards.max(initial=0))).argmin(1)
+        found[start : start + step] = own[np.arange(len(some)), nearest]
     return found
 
 

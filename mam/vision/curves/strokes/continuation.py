@@ -74,9 +74,9 @@ class SmoothContinuation:
         if bridging != 1:
             pairs = narrowed(poses, pairs, bridging)
             pairs = pairs.take(pairs.distance <= self.reach)
-        return Links(pairs.pose, pairs.side, self.log_odds(poses, pairs))
+        return Links(pairs.pose, pairs.side, self.log_odds(pairs))
 
-    def log_odds(self, poses: Poses, pairs: Pairs) -> Float[np.ndarray, " pairs"]:
+    def log_odds(self, pairs: Pairs) -> Float[np.ndarray, " pairs"]:
         """Interpolate the grid."""
         where = _grid_place(pairs, self.smoothing)
         return ndimage.map_coordinates(self.table, where, order=1, mode="nearest")

@@ -9,7 +9,7 @@ from scipy.spatial import KDTree
 
 from mam.vision.curves.answer import Grouped, Point
 from mam.vision.curves.chains import Chain
-from mam.vision.curves.strokes.discs import part_in_disc
+from mam.vision.curves.strokes.marked_part import part_in_disc
 from mam.vision.curves.strokes.poses import Poses
 
 _NEAR = 8.0  # px; a point farther than this from the middles of all strokes is on no curve

@@ -5,7 +5,7 @@ attention variables with the learned potential of a continuation, and the best a
 ON (paper, "Pathfinder challenge"). ``ContourGrouper`` puts these steps together.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from functools import cached_property
@@ -15,22 +15,29 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
-from mam.core.devices import by_device
 from mam.core.model_files import load_model, save_model
+from mam.core.progress import Advance
 from mam.core.schema import ModelFile, floats
+from mam.data.pixels import ON
 from mam.vision.curves.chain_grouper import ChainGrouper, check_bridging
 from mam.vision.curves.chain_model import (
     ContourPotentials,
     Decided,
     Links,
     certify,
-    joined_links,
 )
 from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.corrections import Corrections, clamped, complete
-from mam.vision.curves.courses import Contour
 from mam.vision.curves.link_score import link_f1
-from mam.vision.curves.strokes.by_image import cut_by_image, sorted_by_image
+from mam.vision.curves.strokes.by_image import (
+    BySeed,
+    CoursesByImage,
+    as_lessons,
+    batches,
+    by_image,
+    cut_by_image,
+    sorted_by_image,
+)
 from mam.vision.curves.strokes.continuation import SMOOTHING, SmoothContinuation, Smoothing
 from mam.vision.curves.strokes.contour_answer import Grouping
 from mam.vision.curves.strokes.contour_schema import SCHEMA
@@ -70,7 +77,7 @@ class ContourGrouper(ChainGrouper):
         potentials: ContourPotentials | None = None,
         smoothing: Smoothing = SMOOTHING,
         sparsifications: int | None = None,
-        threshold: float | int | None = 26,  # above it a pixel is ON (facts: 26 of 255)
+        threshold: float | int | None = ON,  # above it a pixel is ON
         restarts: int | None = None,
         bridging: float | int = 1.0,  # gaps so many times wider count as those learned from
         bound: bool = False,
@@ -95,9 +102,9 @@ class ContourGrouper(ChainGrouper):
     def fit(
         self,
         images: Images,
-        y: Sequence[Sequence[Contour]],
+        y: CoursesByImage,
         *,
-        progress: Callable[[int], None] = lambda images: None,
+        progress: Advance = lambda images: None,
     ) -> "ContourGrouper":
         """Learn from images and (``y``) the course of each contour in them: points in order.
 
@@ -106,16 +113,26 @@ class ContourGrouper(ChainGrouper):
         image should show a contour alone, see ``mam.tasks.pathfinder.fit``. ``progress`` is told
         how many images are done.
         """
-        preset, parts, weights = self._preset, self._checked(), self._weights(images)
-        if len(y) != len(weights):
-            raise ValueError(f"{len(weights)} images, but contours for {len(y)}")
-        seeds = [self.seed + k for k in range(self.sparsifications or preset.sparsifications)]
-        lessons = []
-        for some in _batches(len(weights)):
-            lessons += [(one, y[some]) for one in self._poses(weights[some], parts, seeds)]
-            progress(len(weights[some]))
-        self.continuation_, neighbours = preset.learn(lessons, parts, self.smoothing)
-        self.provenance_ = {"images": len(weights), "neighbours": neighbours}
+        if len(y) != len(images):
+            raise ValueError(f"{len(images)} images, but contours for {len(y)}")
+        return self.fit_strokes(self.strokes(images, progress), y)
+
+    def strokes(self, images: Images, progress: Advance = lambda n: None) -> list[BySeed]:
+        """The strokes of each image, one by one, by sparsification: what is learned from."""
+        parts, weights = self._checked(), self._weights(images)
+        seeds = range(self.seed, self.seed + (self.sparsifications or self._preset.sparsifications))
+        found: list[BySeed] = []
+        for some in batches(len(weights)):
+            own = weights[some]
+            found += by_image(self._poses(own, parts, seeds), len(own))
+            progress(len(own))
+        return found
+
+    def fit_strokes(self, strokes: Sequence[BySeed], y: CoursesByImage) -> "ContourGrouper":
+        """Learn from strokes that were found, and the contours of each image: half of ``fit``."""
+        learned = self._preset.learn(as_lessons(strokes, y), self._checked(), self.smoothing)
+        self.continuation_, neighbours = learned
+        self.provenance_ = {"images": len(strokes), "neighbours": neighbours}
         return self
 
     def predict(self, images: Images, hidden: Sequence[Hidden] | None = None) -> list[Grouping]:
@@ -130,22 +147,21 @@ class ContourGrouper(ChainGrouper):
         self._fitted()
         seen = None if hidden is None else zip(hidden, weights, strict=True)
         unknown = None if seen is None else [one.covered(w.shape) for one, w in seen]
-        batches = _batches(len(weights))
-        found: list[Grouping] = []
+        several, found = batches(len(weights)), list[Grouping]()
         # One thread sparsifies the next images while this one groups the last.
         with ThreadPoolExecutor(1) as ahead:
             sparsified = ahead.map(
                 lambda some: self._poses(
                     weights[some], parts, [self.seed], unknown and unknown[some]
                 ),
-                batches,
+                several,
             )
-            for some, [poses] in zip(batches, sparsified, strict=True):
+            for some, [poses] in zip(several, sparsified, strict=True):
                 covered = None if hidden is None else hidden[some]
                 found += self._grouped(weights[some], poses, covered)
         return found
 
-    def score(self, images: Images, y: Sequence[Sequence[Contour]]) -> float:
+    def score(self, images: Images, y: CoursesByImage) -> float:
         """F1 of the pairs of strokes that are joined, where neighbours on a contour should be."""
         self._check_truth(images, y)
         reach = self._fitted().reach
@@ -185,11 +201,9 @@ class ContourGrouper(ChainGrouper):
     ) -> list[Poses]:
         """The strokes that the sparsifier finds, seed by seed."""
         preset = self._preset
-        restarts = self.restarts or preset.restarts
-        settings = {**preset.sparsifier, "parts": parts, "restarts": restarts}
-        found = self._sparsifier.set_params(**settings).transform_by_seed(
-            [w > 0 for w in weights], seeds, unknown
-        )
+        own = {"parts": parts, "restarts": self.restarts or preset.restarts}
+        sparsifier = self._sparsifier.set_params(**preset.sparsifier, **own)
+        found = sparsifier.transform_by_seed([w > 0 for w in weights], seeds, unknown)
         return [preset.strokes(weights, placements, parts, unknown) for placements in found]
 
     def _grouped(
@@ -205,7 +219,7 @@ class ContourGrouper(ChainGrouper):
             poses, seen = sorted_by_image(poses, self._hopeful(links))
             group = group_numbers(seen.stroke, self._solved(poses, seen).on, len(poses))
             poses, more = add_hidden(poses, hidden, continuation, np.bincount(group)[group])
-            links = joined_links([seen, more])
+            links = Links.joined([seen, more])
         return self._decided(weights, *sorted_by_image(poses, self._hopeful(links)))
 
     def corrected(self, found: Grouping, corrections: Corrections) -> Grouping:
@@ -282,9 +296,3 @@ class ContourGrouper(ChainGrouper):
         grouper.continuation_ = grouper._preset.read(found.arrays, grouper.smoothing)
         grouper.provenance_ = dict(found.provenance)
         return grouper
-
-
-def _batches(images: int) -> list[slice]:
-    """Images whose attention variables are decided at once."""
-    size = by_device(128, 512)
-    return [slice(start, start + size) for start in range(0, images, size)]

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 
 from mam.vision.curves.chain_model import Links
 from mam.vision.curves.strokes.continuation import SmoothContinuation
-from mam.vision.curves.strokes.poses import Poses, joined_poses
+from mam.vision.curves.strokes.poses import Poses
 from mam.vision.curves.strokes.stroke_pairs import find_pairs
 from mam.vision.images.covered import DIRECTIONS, Hidden, angles, ways
 
@@ -45,13 +45,13 @@ def add_hidden(
         np.tile(angles(), len(at)),
         np.repeat(2 * reach, DIRECTIONS),
     )
-    together = joined_poses([poses, turned])
+    together = Poses.joined([poses, turned])
     pairs = find_pairs(together, continuation.reach)
     count = len(poses)
     # The stroke is entered at its far end, which its direction points to.
     pairs = pairs.take((pairs.pose[:, 0] < count) & (pairs.pose[:, 1] >= count))
     pairs = pairs.take(pairs.side[:, 1] == 1)
-    score = continuation.log_odds(together, pairs) + preference[pairs.pose[:, 1] - count]
+    score = continuation.log_odds(pairs) + preference[pairs.pose[:, 1] - count]
     score += _LONGER * np.log(size[pairs.pose[:, 0]])
     real, marker = pairs.pose[:, 0], (pairs.pose[:, 1] - count) // DIRECTIONS
     order = np.lexsort((-score, pairs.side[:, 0], real, marker))
@@ -60,7 +60,7 @@ def add_hidden(
     best = order[first]
     links = Links(np.stack([real[best], count + marker[best]], 1), pairs.side[best], score[best])
     none = np.zeros(len(at))
-    return joined_poses([poses, _poses(image, at, none, none)]), links
+    return Poses.joined([poses, _poses(image, at, none, none)]), links
 
 
 def _usual_lengths(poses: Poses, images: int) -> Float[np.ndarray, " images"]:

@@ -76,8 +76,8 @@ def joint_model(
     graph, evidence = cover_graph(cover, parts.noise, exclusive=True)
     if np.isfinite(slack):
         alone = solve(graph, evidence)
-        hopeless = (alone["part"] == 0) & (alone.margin("part") > slack)
-        cover = cover.take(np.flatnonzero(~hopeless))
+        left_out = (alone["part"] == 0) & (alone.margin("part") > slack)
+        cover = cover.take(np.flatnonzero(~left_out))
         graph, evidence = cover_graph(cover, parts.noise, exclusive=True)
     row, column, kind = (
         getattr(cover.candidates, name).astype(np.int64) for name in ("row", "column", "type")

@@ -7,13 +7,14 @@ poses than a binary one.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 from scipy import ndimage, sparse
 from scipy.spatial import KDTree
 
+from mam.core.columns import Columns
 from mam.vision.parts.masks import Parts
 from mam.vision.parts.placements import Placements
 
@@ -24,7 +25,7 @@ _SAME_DIRECTION = np.radians(10)
 
 
 @dataclass(frozen=True, eq=False)
-class Poses:
+class Poses(Columns):
     """Strokes of a batch of images."""
 
     image: Int[np.ndarray, " poses"]  # number in the batch
@@ -34,23 +35,10 @@ class Poses:
     type: Int[np.ndarray, " poses"]  # of the part
     place: Int[np.ndarray, "poses 2"]  # of the part's middle pixel
 
-    def __len__(self) -> int:
-        return len(self.image)
-
     @property
     def axis(self) -> Float[np.ndarray, "poses 2"]:
         """Unit vectors along the strokes; side 1 is where they point to, side 0 the other."""
         return np.stack([np.sin(self.angle), np.cos(self.angle)], 1)
-
-    def take(self, which: Shaped[np.ndarray, " some"] | slice) -> "Poses":
-        """Return some of the poses."""
-        return Poses(*(getattr(self, field.name)[which] for field in fields(Poses)))
-
-
-def joined_poses(several: Sequence[Poses]) -> Poses:
-    """Return all poses of several lists, one list after another."""
-    names = [field.name for field in fields(Poses)]
-    return Poses(*(np.concatenate([getattr(some, name) for some in several]) for name in names))
 
 
 def find_poses(

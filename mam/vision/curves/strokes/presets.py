@@ -14,19 +14,15 @@ from mam.vision.curves.courses import Contour
 from mam.vision.curves.strokes import co_occurrences, continuation
 from mam.vision.curves.strokes.co_occurrences import CoOccurrences, learn_co_occurrences
 from mam.vision.curves.strokes.continuation import SmoothContinuation, Smoothing, learn_smooth
-from mam.vision.curves.strokes.poses import Poses, find_poses, joined_poses, part_poses
-from mam.vision.curves.strokes.stroke_pairs import find_pairs
-from mam.vision.curves.strokes.stroke_truth import (
-    following,
-    joined_lessons,
-    neighbours_on_contours,
-)
+from mam.vision.curves.strokes.poses import Poses, find_poses, part_poses
+from mam.vision.curves.strokes.stroke_pairs import Pairs, find_pairs
+from mam.vision.curves.strokes.stroke_truth import following, neighbours_on_contours
 from mam.vision.parts.masks import PATHFINDER_PAPER, Noise, Parts
 from mam.vision.parts.placements import Placements
 
 Continuation = SmoothContinuation | CoOccurrences
-# The strokes of some images, and the contours in each of them.
-Lesson = tuple[Poses, Sequence[Sequence[Contour]]]
+# The strokes of some images, for one seed after another, and the contours in each of them.
+Lesson = tuple[Sequence[Poses], Sequence[Sequence[Contour]]]
 Pictures = Sequence[np.ndarray]
 Unknown = Sequence[Bool[np.ndarray, "_ _"]] | None
 
@@ -54,27 +50,26 @@ class ContourPreset:
 def _smooth_lessons(
     lessons: Sequence[Lesson], parts: Parts, smoothing: Smoothing
 ) -> tuple[SmoothContinuation, int]:
-    found = []
-    for poses, contours in lessons:
-        pairs = find_pairs(poses, smoothing.reach)
-        found.append((poses, pairs, neighbours_on_contours(poses, pairs, contours)))
-    _, pairs, neighbours = joined_lessons(found)
-    return learn_smooth(pairs, neighbours, smoothing), int(neighbours.sum())
+    known, pairs = [np.zeros(0, bool)], []
+    for poses, contours in ((one, known) for by_seed, known in lessons for one in by_seed):
+        pairs.append(find_pairs(poses, smoothing.reach))
+        known.append(neighbours_on_contours(poses, pairs[-1], contours))
+    neighbours = np.concatenate(known)
+    return learn_smooth(Pairs.joined(pairs), neighbours, smoothing), int(neighbours.sum())
 
 
 def _counted_lessons(
     lessons: Sequence[Lesson], parts: Parts, smoothing: Smoothing
 ) -> tuple[CoOccurrences, int]:
-    if not lessons:
-        raise ValueError("no images: contours are learned from at least one")
-    first = np.cumsum([0, *(len(poses) for poses, _ in lessons)])
-    pairs = [
-        following(poses, contours) + start
-        for (poses, contours), start in zip(lessons, first, strict=False)
-    ]
-    joined = np.concatenate(pairs)
-    poses = joined_poses([poses for poses, _ in lessons])
-    return learn_co_occurrences(poses, joined, parts), len(joined)
+    joined, pairs, start = [], [], 0
+    for by_seed, contours in lessons:
+        poses = Poses.joined(by_seed)
+        seed = np.repeat(np.arange(len(by_seed)), [len(one) for one in by_seed])
+        pairs.append(following(poses, contours, seed) + start)
+        joined.append(poses)
+        start += len(poses)
+    neighbours = np.concatenate(pairs)
+    return learn_co_occurrences(Poses.joined(joined), neighbours, parts), len(neighbours)
 
 
 def _parts_alone(

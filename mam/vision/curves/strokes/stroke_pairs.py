@@ -10,19 +10,19 @@ strokes exchanges them; what stays is
 On a circle the skew is 0 and the bend is the angle by which the contour turns.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from mam.core.columns import Columns
 from mam.vision.curves.strokes.poses import Poses, nearby
 
 _NEXT_TO_NOTHING = 1e-9  # stands for no bridging at all
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class Pairs(Columns):
     """Pairs of facing ends."""
 
     pose: Int[np.ndarray, "pairs 2"]
@@ -30,19 +30,6 @@ class Pairs:
     distance: Float[np.ndarray, " pairs"]  # px
     bend: Float[np.ndarray, " pairs"]  # radians
     skew: Float[np.ndarray, " pairs"]  # radians
-
-    def __len__(self) -> int:
-        return len(self.pose)
-
-    def take(self, which: np.ndarray) -> "Pairs":
-        """Return some of the pairs."""
-        return Pairs(*(getattr(self, field.name)[which] for field in fields(Pairs)))
-
-
-def joined_pairs(several: Sequence[Pairs]) -> Pairs:
-    """Return all pairs of several lists, one list after another."""
-    names = [field.name for field in fields(Pairs)]
-    return Pairs(*(np.concatenate([getattr(some, name) for some in several]) for name in names))
 
 
 def find_pairs(poses: Poses, reach: float) -> Pairs:

@@ -8,8 +8,8 @@ from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 
 from mam.vision.curves.courses import STEP, Contour, even_course
-from mam.vision.curves.strokes.poses import Poses, joined_poses
-from mam.vision.curves.strokes.stroke_pairs import Pairs, find_pairs, joined_pairs
+from mam.vision.curves.strokes.poses import Poses
+from mam.vision.curves.strokes.stroke_pairs import Pairs, find_pairs
 
 _OFF_COURSE = 4.0  # px; a stroke farther from all contours belongs to none
 _TURNED = 4.0  # px that a stroke across a contour counts as farther away
@@ -23,19 +23,29 @@ def neighbours_on_contours(
     Strokes are sorted along the contour they lie on. Where the contour crosses itself, a stroke
     lies on the course that has its direction.
     """
-    contour, order = _ordered(poses, contours)
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    first, second = pairs.pose.T
-    same = (contour[first] == contour[second]) & (contour[first] >= 0)
-    return same & (np.abs(rank[first] - rank[second]) == 1)
+    known, asked = (
+        np.sort(some, axis=1) @ np.array([len(poses), 1])
+        for some in (following(poses, contours), pairs.pose)
+    )
+    return np.isin(asked, known)
 
 
-def following(poses: Poses, contours: Sequence[Sequence[Contour]]) -> Int[np.ndarray, "pairs 2"]:
-    """Return each stroke with the next one along its contour, however far that is."""
-    contour, order = _ordered(poses, contours)
-    same = (contour[order[1:]] == contour[order[:-1]]) & (contour[order[1:]] >= 0)
-    return np.stack([order[:-1], order[1:]], 1)[same]
+def following(
+    poses: Poses,
+    contours: Sequence[Sequence[Contour]],
+    seed: Int[np.ndarray, " poses"] | None = None,
+) -> Int[np.ndarray, "pairs 2"]:
+    """Return each stroke with the next one along its contour, however far that is.
+
+    Strokes of several sparsifications of the same images, told apart by ``seed``, have no part in
+    each other's neighbours.
+    """
+    contour, position = _places(poses, contours)
+    run = np.zeros(len(poses), np.int64) if seed is None else seed
+    order = np.lexsort((position, contour, run))
+    one, next_ = order[:-1], order[1:]
+    same = (contour[one] == contour[next_]) & (contour[one] >= 0) & (run[one] == run[next_])
+    return np.stack([one, next_], 1)[same]
 
 
 def true_links(
@@ -47,34 +57,16 @@ def true_links(
     return pairs.pose[neighbours_on_contours(own, pairs, [contours])]
 
 
-def joined_lessons(
-    found: list[tuple[Poses, Pairs, Bool[np.ndarray, " _"]]],
-) -> tuple[Poses, Pairs, Bool[np.ndarray, " pairs"]]:
-    """Put strokes, pairs and which are neighbours of several batches behind each other."""
-    if not found:
-        raise ValueError("no images: contours are learned from at least one")
-    poses, pairs, neighbours = zip(*found, strict=True)
-    first = np.cumsum([0, *(len(some) for some in poses)])
-    moved = [replace(p, pose=p.pose + start) for p, start in zip(pairs, first, strict=False)]
-    return joined_poses(poses), joined_pairs(moved), np.concatenate(neighbours)
-
-
-def _ordered(
-    poses: Poses, contours: Sequence[Sequence[Contour]]
-) -> tuple[Int[np.ndarray, " poses"], Int[np.ndarray, " poses"]]:
-    """The contour of each stroke (-1: none), and all strokes by contour and along it."""
-    contour, position = _places(poses, contours)
-    return contour, np.lexsort((position, contour))
-
-
 def _places(
     poses: Poses, contours: Sequence[Sequence[Contour]]
 ) -> tuple[Int[np.ndarray, " poses"], Float[np.ndarray, " poses"]]:
     """The contour of each stroke (-1: none) and how far along it the stroke lies."""
     contour, position = np.full(len(poses), -1), np.zeros(len(poses))
+    order = np.argsort(poses.image, kind="stable")
+    first = np.searchsorted(poses.image[order], np.arange(len(contours) + 1))
     number = 0
     for image, known in enumerate(contours):
-        mine = np.flatnonzero(poses.image == image)
+        mine = order[first[image] : first[image + 1]]
         courses = [even_course(np.asarray(points, float)) for points in known]
         if len(mine) and courses:
             sizes = [len(course) for course in courses]

@@ -27,7 +27,10 @@ from mam.vision.elastic.letters.letter_sets import DrawnCandidates, best_set, ma
 from mam.vision.elastic.search import certify
 from mam.vision.images.binary import Images, as_binary, as_states, one_channel
 
-_FULL = 40_000  # graphs beyond which a library gets no more variants: it is dense without them
+_FULL = 80_000  # graphs beyond which a library gets no more variants: it is dense without them
+# Refitting makes up for small differences in size, so that objects of the size learned from score
+# as much at other sizes: these have to explain a little more.
+_OTHER_SIZE = 0.95
 PRESETS = {"best": LetterSearchConfig, "paper": LetterSearchConfig.paper}
 
 
@@ -102,8 +105,8 @@ class ObjectFinder(Estimator):
             sets = [self.matches(*next(searched), copies) for _ in sizes]
             # Scores count pixels, of which a picture has more when it is enlarged.
             worth = [
-                sum(match.score for match in found) / scale**2
-                for found, scale in zip(sets, own, strict=True)
+                sum(match.score for match in found) / scale**2 * (1.0 if size == 1 else _OTHER_SIZE)
+                for found, scale, size in zip(sets, own, sizes, strict=True)
             ]
             best, shape = int(np.argmax(worth)), (one.shape[0], one.shape[1])
             answers.append([match.on(shape, own[best], sizes[best]) for match in sets[best]])

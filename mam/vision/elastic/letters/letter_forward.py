@@ -1,15 +1,8 @@
-r"""Which graphs may be where: one pass over all graphs of a bank and all anchors of an image.
+"""Which graphs may be where: one pass over all graphs of a bank and all anchors of an image.
 
-The score of a graph at an anchor lets every vertex go its own way within a small window,
-
-.. math::
-    \frac{1}{|V|^{0.76}} \sum_v \max_{0 \le \delta < \eta} s(a + r_v + \delta),
-
-with :math:`s` the evidence under the part at each place. The maximum over the window is taken once
-for the whole image. Anchors form a lattice of step 13, so the pooled map is split into 13 x 13
-residue grids: what a vertex adds at all anchors is then one contiguous tile of one grid.
-
-The best graphs of each group (all graphs, or one group a category) are kept at every anchor.
+The score of a graph at an anchor is that of ``forward``, with the evidence under the part at each
+place, and by default every other vertex of the walk along a graph counts. The best graphs of each
+group (all graphs, or one group a category) are kept at every anchor.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,13 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from mam.core.chunks import accumulate
 from mam.factors.reduce import sliding
 from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.forward import Tiles, lattice_scores, residue_grids, tiles_of
 
 _CHUNK = 512  # graphs a step; their scores at 400 anchors take 0.8 MB an image
 _AHEAD = 16  # chunks that may wait on a device at a time
-_GRAIN = 16  # vertices are padded to multiples of this
 
 
 @dataclass(frozen=True)
@@ -40,17 +32,15 @@ class ForwardConfig:
     power: float = 0.76  # of the number of vertices, by which scores are divided
     by_category: bool = True  # a group for each category; the paper has one group
     each_anchor: int = 1  # graphs of a group kept at an anchor; the paper: 3
-    each_group: int = 8  # candidates from each group; the paper: 140 from its one group
-    more: int = 40  # candidates from all groups beside those; the paper: none
+    each_group: int = 16  # candidates from each group; the paper: 140 from its one group
+    more: int = 100  # candidates from all groups beside those; the paper: none
+    every: int = 2  # along the walk of a graph, every so many vertices count; the paper: 1
 
 
 class Chunk(NamedTuple):
     """Graphs of similar size."""
 
-    # Residues and quotients of vertices by the step.
-    tile: Int[Array | np.ndarray, "vertices graphs 4"]
-    count: Int[Array | np.ndarray, " graphs"]  # of vertices
-    scale: Float[Array | np.ndarray, " graphs"]
+    tiles: Tiles
     graph: Int[Array | np.ndarray, " graphs"]  # -1: none
     group: Int[Array | np.ndarray, " graphs"]
 
@@ -94,24 +84,15 @@ def _part_scores(
 
 def forward_chunks(bank: Bank, config: ForwardConfig) -> Iterator[Chunk]:
     """The graphs of a bank from small to large, ready for the forward pass."""
-    order = np.argsort(bank.vertex_count, kind="stable")
+    order = np.argsort(-(-bank.vertex_count // config.every), kind="stable")
     groups = groups_of(bank, config)
     for start in range(0, len(order), _CHUNK):
         graphs = order[start : start + _CHUNK]
-        counts = np.zeros(_CHUNK, np.int32)
-        counts[: len(graphs)] = bank.vertex_count[graphs]
-        room = -(-int(counts.max()) // _GRAIN) * _GRAIN
-        width = min(room, bank.vertices.shape[1])
-        places = np.zeros((_CHUNK, room, 2), np.int16)
-        places[: len(graphs), :width] = bank.vertices[graphs, :width]
-        scale = np.maximum(counts, 1).astype(np.float32) ** -config.power
-        number = np.full(_CHUNK, -1, np.int32)
-        number[: len(graphs)] = graphs
-        group = np.zeros(_CHUNK, np.int32)
-        group[: len(graphs)] = groups[graphs]
-        quotient, residue = np.divmod(places, np.int16(config.step))
-        tile = np.concatenate([residue, quotient], -1).swapaxes(0, 1)
-        yield Chunk(tile, counts, scale, number, group)
+        number, group = np.full(_CHUNK, -1, np.int32), np.zeros(_CHUNK, np.int32)
+        number[: len(graphs)], group[: len(graphs)] = graphs, groups[graphs]
+        # A walk passes everywhere, so every other vertex tells nearly as much for half the time.
+        tiles = tiles_of(bank, graphs, _CHUNK, config.step, config.power, config.every)
+        yield Chunk(tiles, number, group)
 
 
 def forward(
@@ -119,15 +100,16 @@ def forward(
     chunks: Iterable[Chunk],
     groups: int,
     config: ForwardConfig,
-    largest: int,
+    extent: int,
     outside: float,
 ) -> Ranked:
-    """Rank all graphs at all anchors; ``largest`` is the greatest extent of a graph.
+    """Rank all graphs at all anchors; ``extent`` is that of the largest graph.
 
     Chunks may come from an iterator: only one is held at a time.
     """
-    grids = _residue_grids(scores, config.window, config.step, largest, outside)
-    lattice = tuple(-(-n // config.step) for n in scores.shape[1:])
+    rows, cols = (-(-n // config.step) for n in scores.shape[1:])
+    lattice = rows, cols
+    grids = _pooled_grids(scores, config.window, config.step, lattice, extent, outside)
     shape = (groups, lattice[0] * lattice[1], scores.shape[0], config.each_anchor)
     best, who = jnp.full(shape, -jnp.inf), jnp.full(shape, -1, jnp.int32)
     for number, chunk in enumerate(chunks, 1):
@@ -139,22 +121,22 @@ def forward(
     return Ranked(graph, np.stack(np.divmod(anchor, lattice[1]), -1) * config.step, score)
 
 
-@partial(jax.jit, static_argnames=("window", "step", "largest"))
-def _residue_grids(
+@partial(jax.jit, static_argnames=("window", "step", "lattice", "extent"))
+def _pooled_grids(
     scores: Float[Array, "images rows cols"],
     window: int,
     step: int,
-    largest: int,
+    lattice: tuple[int, int],
+    extent: int,
     outside: Array | float,
-) -> Float[Array, "step step tall wide images"]:
-    """Entry [i, j, k, l] is the pooled score at (step k + i, step l + j)."""
-    images, rows, cols = scores.shape
-    tall, wide = (-(-n // step) + -(-(largest + 1) // step) for n in (rows, cols))
-    more = ((0, 0), (0, tall * step - rows + window - 1), (0, wide * step - cols + window - 1))
-    pooled = jnp.pad(scores, more, constant_values=outside)
+) -> Float[Array, "2 step step tall wide images"]:
+    """The best score in the window that begins at each place, as grids."""
+    more = (0, window - 1)
+    pooled = jnp.pad(scores, ((0, 0), more, more), constant_values=outside)
     for axis in (1, 2):
         pooled = sliding(pooled, axis, window, jnp.maximum)
-    return pooled.reshape(images, tall, step, wide, step).transpose(2, 4, 1, 3, 0)
+    maps = jnp.moveaxis(pooled, 0, -1)[None]
+    return residue_grids(maps, lattice, step, extent, outside)
 
 
 @partial(jax.jit, static_argnames="lattice")
@@ -162,20 +144,8 @@ def _merge(
     grids: Array, chunk: Chunk, best: Array, who: Array, lattice: tuple[int, int]
 ) -> tuple[Array, Array]:
     """Merge the best of a chunk into the best so far."""
-    groups, anchors, images, each = best.shape
-
-    def cut(tile: Array) -> Array:
-        start = *(tile[i].astype(jnp.int32) for i in range(4)), jnp.int32(0)
-        return jax.lax.dynamic_slice(grids, start, (1, 1, *lattice, images))[0, 0]
-
-    def adds(vertex: tuple[Array, Array]) -> Array:
-        tile, number = vertex
-        there = (number < chunk.count).astype(grids.dtype)
-        return jax.vmap(cut)(tile) * there[:, None, None, None]
-
-    vertices = jnp.asarray(chunk.tile), jnp.arange(len(chunk.tile), dtype=jnp.int32)
-    total = accumulate(adds, vertices, jnp.zeros((len(chunk.scale), *lattice, images)))
-    scores = total.reshape(-1, anchors, images) * chunk.scale[:, None, None]
+    groups, each = best.shape[0], best.shape[-1]
+    scores = lattice_scores(grids, chunk.tiles, lattice)
     scores = jnp.where((chunk.graph >= 0)[:, None, None], scores, -jnp.inf)
     tops, names = [best], [who]
     for _ in range(each):

@@ -9,7 +9,7 @@ from skimage import measure
 from mam.data.raster import disc
 from mam.vision.curves.chains import group_numbers
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.springs import EDGES, EdgeConfig, Edges, elastic_edges
+from mam.vision.elastic.springs import LONGEST, Edges, elastic_edges
 from mam.vision.parts.greedy import greedy_cover
 from mam.vision.parts.masks import CABC, Noise
 
@@ -23,31 +23,28 @@ def learn_bank(
     categories: Sequence[int] | None = None,
     names: Sequence[str] | None = None,
     *,
-    part: Bool[np.ndarray, "side side"] | None = None,
-    noise: Noise = CABC,
-    edges: EdgeConfig = EDGES,
     cover: PartPlacer = greedy_cover,
 ) -> Bank:
     """Learn one elastic graph from each mask; errors name it by ``names``.
 
-    ``cover`` places the parts: ``greedy_cover``, or the paper's ``message_cover``.
+    ``cover`` places the parts: ``greedy_cover``, or the paper's ``MessageCover``.
 
     >>> stroke = np.zeros((40, 60), bool)
     >>> stroke[16:25, 5:50] = True
     >>> learn_bank([stroke]).vertex_count.tolist()
     [11]
     """
-    mask = disc(PART_RADIUS) if part is None else part
+    mask = disc(PART_RADIUS)
     names = names or [f"mask {number}" for number in range(len(masks))]
-    vertices = cover(masks, mask, noise)
+    vertices = cover(masks, mask, CABC)
     for name, own, found in zip(names, masks, vertices, strict=True):
         if not len(found):
             raise ValueError(_why_nothing(own, name))
-    links = elastic_edges(vertices, edges)
+    links = elastic_edges(vertices)
     torn = np.flatnonzero(_pieces(vertices, links) > 1)
     if len(torn):
         raise ValueError(
-            f"{names[torn[0]]} falls into pieces more than {edges.longest:g} px apart, which no "
+            f"{names[torn[0]]} falls into pieces more than {LONGEST:g} px apart, which no "
             "edge joins; give one object a mask"
         )
     return Bank.of(vertices, links, mask, categories)

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from scipy import ndimage
 
 from mam.core.resize import resized
-from mam.core.svg import as_svg
 from mam.infer.certificate import Certificate
-from mam.vision.elastic.found import box_of, outline_of
+from mam.vision.elastic.found import FoundGraph, in_own_pixels
 
 # All of 120 generated letters of the three levels have a contrast above this, and 4 of 48 pictures
 # of dashes, curves, noise, blobs, stripes and checks.
@@ -20,7 +19,7 @@ _NEAR, _BESIDE = 1, 6  # px from a match where what is beside it begins, and end
 
 
 @dataclass(frozen=True, eq=False)
-class Match:
+class Match(FoundGraph):
     """The best place for an object, and whether it is there.
 
     ``certificate`` is about its places: score, bound, gap and proof in the model of its graph in
@@ -47,28 +46,18 @@ class Match:
         return self.contrast >= THERE and self.shared <= _OWN
 
     @property
-    def box(self) -> tuple[int, int, int, int] | None:
-        """First row and column, last row and column of its pixels; None if it has none."""
-        return box_of(self.pixels)
-
-    @property
-    def outline(self) -> Float[np.ndarray, "points 2"]:
-        """Points along the border of its pixels; none if it has none."""
-        return outline_of(self.pixels) if self.pixels.any() else np.zeros((0, 2))
+    def area(self) -> Bool[np.ndarray, "rows cols"]:
+        """The pixels that its parts cover."""
+        return self.pixels
 
     def __repr__(self) -> str:
         where = f"at {self.vertices.min(0).tolist()}" if self.there else "not there"
         what = f"graph {self.graph} of category {self.category} {where}"
         return f"<Match: {what}, score {self.score:.4g}, margin {self.margin:.4g}>"
 
-    def _repr_svg_(self) -> str:
-        """What a notebook shows: the edges of the graph where it was found."""
-        rows, cols = self.pixels.shape
-        return as_svg((rows, cols), list(self.vertices[self.edges].astype(float)), repr(self))
-
     def on(self, shape: tuple[int, int], scale: float, size: float) -> "Match":
         """The match in the pixels of a picture that was searched at another scale."""
-        own = np.rint((self.vertices + 0.5) / scale - 0.5).astype(np.int64)
+        own = np.rint(in_own_pixels(self.vertices, scale)).astype(np.int64)
         return replace(self, vertices=own, pixels=resized(self.pixels, shape), scale=size)
 
 

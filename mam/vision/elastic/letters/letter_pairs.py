@@ -18,6 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from mam.core.padded import fitted
+
 
 @dataclass(frozen=True)
 class PairConfig:
@@ -45,7 +47,10 @@ def pair_scores(
     weights = np.array([config.on, config.off, config.multiple, config.shared], np.float32)
     vertices = -(-int(there.sum(-1).max(initial=1)) // 64) * 64
     offsets = offsets_of(mask)
-    table = _tables(_cut(place, vertices), _cut(there, vertices), state, weights, offsets, stride)
+    # Sizes come in steps, so that few shapes are compiled.
+    there = fitted(there, (*there.shape[:2], vertices))
+    place = fitted(place, (*there.shape, 2))
+    table = _tables(place, there, state, weights, offsets, stride)
     pairs, single = jax.device_get(table)
     return pairs, single
 
@@ -57,13 +62,6 @@ def offsets_of(mask: Bool[np.ndarray, "side side"]) -> tuple[tuple[int, int], ..
     ((0, 0), (0, 1))
     """
     return tuple((row, col) for row, col in (np.argwhere(mask) - len(mask) // 2).tolist())
-
-
-def _cut(values: np.ndarray, vertices: int) -> np.ndarray:
-    """As many vertices as asked for; sizes come in steps, so that few shapes are compiled."""
-    short = max(0, vertices - values.shape[2])
-    pad = [(0, 0), (0, 0), (0, short)] + [(0, 0)] * (values.ndim - 3)
-    return np.pad(values[:, :, :vertices], pad)
 
 
 @partial(jax.jit, static_argnames=("offsets", "stride"))

@@ -10,6 +10,8 @@ from jaxtyping import Float, Int
 from mam.core.devices import batch_size, on_each, spread
 from mam.infer.sweeps import Flooding
 from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.forward import extent_of
+from mam.vision.elastic.letters.letter_coarse import match_coarsely
 from mam.vision.elastic.letters.letter_forward import (
     Chunk,
     ForwardConfig,
@@ -32,6 +34,7 @@ from mam.vision.images.binary import padded_batches
 _PAST = np.int8(-1)  # beyond an image everything is OFF
 _ON_DEVICE = 2 << 30  # bytes of graphs that stay on the device; more are sent for every batch
 _BYTES = 4  # a coordinate takes on the device
+_EXTENT = 256  # px, rounded up to: one compilation serves all banks of small objects
 _WEIGHT_SHIFT = 20.0  # a vertex on evidence of minus this has no say in where its graph goes
 
 # Of the places for candidates in the next round, this share goes to those that are part of the best
@@ -43,9 +46,18 @@ _SHARE_OF_PAIRS = 0.75
 class LetterSearchConfig(SearchConfig):
     """All settings of the search. ``paper()`` gives those of the paper."""
 
-    rounds: tuple[RefitRound, ...] = (RefitRound(64, 15, 1), RefitRound(48, 13, 1))
+    # Windows of one size, which is that of the first matching in its coarse steps too: each size
+    # takes programs of its own, which compile longer than hundreds of images take.
+    rounds: tuple[RefitRound, ...] = (
+        RefitRound(160, 13, 1, 0.1),
+        RefitRound(96, 13, 1, 0.1),
+        RefitRound(96, 13, 1, 0.1),
+    )
     off: float = 0.89  # evidence of an OFF pixel is minus this, of an ON pixel 1
-    kept: int = 48  # candidates that pairs are made of
+    kept: int = 96  # candidates that pairs are made of
+    coarse: int = 2  # px between places of the first matching, if rounds follow it
+    pull: float = 0.02  # of the first matching, see RefitRound
+    thin: int = 4  # every so many rows and columns count in the pairs of the first matching
     forward: ForwardConfig = field(default_factory=ForwardConfig)
     pairs: PairConfig = field(default_factory=PairConfig)
 
@@ -56,7 +68,9 @@ class LetterSearchConfig(SearchConfig):
             sweeps=Flooding(iterations=60, damping=0.4),  # facts, "cABC model"
             rounds=(),
             kept=140,
-            forward=ForwardConfig(by_category=False, each_anchor=3, each_group=140, more=0),
+            forward=ForwardConfig(
+                every=1, by_category=False, each_anchor=3, each_group=140, more=0
+            ),
             variants=VariantConfig(count=0),
             pairs=PairConfig(off=0.89, multiple=0.33, shared=0.33),
         )
@@ -80,9 +94,7 @@ class LetterLibrary(Library):
         if full.vertices.size * _BYTES <= most_bytes:
             kept = [on_each(chunk) for chunk in forward_chunks(full, config.forward)]
         groups = int(groups_of(full, config.forward).max()) + 1
-        # A fixed extent for all banks of small objects: one compilation serves them all.
-        largest = -(-int(full.vertices.max()) // 256) * 256
-        return cls(full, source, largest, kept, groups, config)
+        return cls(full, source, extent_of(full, _EXTENT), kept, groups, config)
 
     @property
     def chunks(self) -> Iterable[Chunk]:
@@ -103,7 +115,7 @@ def search(
 ) -> list[LetterCandidates]:
     """Find candidates for images whose pixels are 1 (ON), -1 (OFF) or 0 (unknown)."""
     found: list[LetterCandidates | None] = [None] * len(states)
-    for numbers, batch, _ in padded_batches(states, batch_size(), blank=_PAST):
+    for numbers, batch in padded_batches(states, batch_size(), blank=_PAST):
         for number, one in zip(numbers, _search(batch, library), strict=False):
             found[number] = one
     return [one for one in found if one is not None]
@@ -123,10 +135,10 @@ def _search(
     config, images = library.config, scored(states, library)
     found = _first(images, library)
     on_host = np.asarray(images.scores) if config.rounds else states
-    for again in config.rounds:
-        pair, single = _pairs(found, states, library, stride=2)
+    for number, again in enumerate(config.rounds):
+        pair, single = _pairs(found, states, library, config.thin if number == 0 else 2)
         found = found.take(_flat(_best(pair, single, again.candidates), single.shape[1]))
-        found = images.refit(found, _weights(on_host, found), again, config.factor)
+        found = images.refit(found, _weights(on_host, found), again)
     pair, single = _pairs(found, states, library, stride=1)
     chosen = _best(pair, single, config.kept)
     number = _flat(chosen, single.shape[1]).reshape(chosen.shape)
@@ -147,13 +159,18 @@ def _first(images: ScoredImages, library: LetterLibrary) -> MatchedGraphs:
     """The candidates of the forward pass, matched where it found them."""
     config, (scores, outside) = library.config, images
     ranked = forward(
-        scores, library.chunks, library.groups, config.forward, library.largest, outside
+        scores, library.chunks, library.groups, config.forward, library.extent, outside
     )
     # The matching's window is wider than the forward pass's, by as much on every side.
     corner = ranked.anchor - (config.window - config.forward.window) // 2
     graph = np.where(np.isfinite(ranked.score), ranked.graph, -1)
     image = np.repeat(np.arange(len(graph)), graph.shape[1])
-    return images.match(library.bank, image, graph.ravel(), corner.reshape(-1, 2), config)
+    if not config.rounds:
+        return images.match(library.bank, image, graph.ravel(), corner.reshape(-1, 2), config)
+    where, step = corner.reshape(-1, 2), config.coarse
+    return match_coarsely(
+        images, library.bank, image, graph.ravel(), where, config, step, config.pull
+    )
 
 
 def _pairs(

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from mam.factors import AnyOf, Count, Ragged
+from mam.graph import FactorGraph, GraphBuilder
+from mam.infer import solve
 from mam.vision.elastic.letters.letter_pairs import PairConfig, cover_counts, offsets_of
 from mam.vision.elastic.letters.letter_search import LetterCandidates
 from mam.vision.images.binary import canvas_sides
@@ -59,24 +62,36 @@ class DrawnCandidates:
 
 
 def best_set(candidates: DrawnCandidates, pair: Float[np.ndarray, "n n"], copies: int) -> list[int]:
-    """Numbers of the best candidates: exact up to two, grown and improved one by one beyond."""
+    """Numbers of the best candidates: read off the scores of pairs up to two, else solved for."""
     if copies == 1:
         return [int(candidates.single.argmax())]
-    first, second = np.unravel_index(int(pair.argmax()), pair.shape)
-    chosen = [int(first), int(second)]
-    while len(chosen) < copies:
-        chosen.append(int(candidates.added(chosen).argmax()))
-    better = copies > 2
-    while better:
-        better = False
-        for place in range(copies):
-            rest = chosen[:place] + chosen[place + 1 :]
-            gain = candidates.added(rest)
-            rival = int(gain.argmax())
-            if gain[rival] > gain[chosen[place]] + 1e-6:
-                chosen = [*rest, rival]
-                better = True
-    return chosen
+    if copies == 2:
+        first, second = np.unravel_index(int(pair.argmax()), pair.shape)
+        return [int(first), int(second)]
+    graph, evidence = set_model(candidates, copies)
+    return np.flatnonzero(solve(graph, evidence, method="quick")["chosen"]).tolist()
+
+
+def set_model(
+    candidates: DrawnCandidates, copies: int
+) -> tuple[FactorGraph, dict[str, Float[np.ndarray, " candidates"]]]:
+    """The model of so many candidates: a ``Count`` of them, and what they share pixel by pixel.
+
+    A set scores what its members do, less what is lost where several cover a pixel; that is each
+    member less all that it might lose, and an ``AnyOf`` that gives it back once.
+    """
+    shared = np.flatnonzero(candidates.covered.sum(0) > 1)
+    alike = np.packbits(candidates.covered[:, shared], axis=0).T
+    _, first, which = np.unique(alike, axis=0, return_index=True, return_inverse=True)
+    back = np.bincount(which.ravel(), candidates.lost[shared], len(first))
+    covering = candidates.covered[:, shared[first]].T
+    members = Ragged(np.nonzero(covering)[1], np.append(0, np.cumsum(covering.sum(1))))
+    builder = GraphBuilder()
+    chosen = builder.variables("chosen", len(candidates.single))
+    builder.add("pixels", AnyOf.of(members, some=back))
+    builder.add("copies", Count.between([chosen], copies))
+    own = candidates.single - candidates.covered[:, shared] @ candidates.lost[shared]
+    return builder.build(), {"chosen": own}
 
 
 def margins(candidates: DrawnCandidates, chosen: list[int]) -> list[float]:

@@ -4,16 +4,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Bool, Int
 
-from mam.core.svg import as_svg
 from mam.infer.certificate import Certificate
-from mam.vision.elastic.found import box_of, outline_of
+from mam.vision.elastic.found import FoundGraph
 from mam.vision.elastic.search import ScoredImages
 
 
 @dataclass(frozen=True, eq=False)
-class Detection:
+class Detection(FoundGraph):
     """The best place for an object, and whether it is there.
 
     ``certificate`` is about the places of its parts: score, bound, gap and proof in the model of
@@ -37,24 +36,14 @@ class Detection:
     scale: float = 1.0  # how much larger it is than what its graph was learned from, about
 
     @property
-    def box(self) -> tuple[int, int, int, int] | None:
-        """First row and column, last row and column of its mask; None if that is empty."""
-        return box_of(self.mask)
-
-    @property
-    def outline(self) -> Float[np.ndarray, "points 2"]:
-        """Points along the border of its mask; none if that is empty."""
-        return outline_of(self.mask) if self.mask.any() else np.zeros((0, 2))
+    def area(self) -> Bool[np.ndarray, "rows cols"]:
+        """Its mask."""
+        return self.mask
 
     def __repr__(self) -> str:
         where = f"at {self.vertices.min(0).tolist()}" if self.there else "not there"
         score = f"score {self.score:.3g} (there from {self.threshold:.3g} on)"
         return f"<Detection: {self.name} {where}, {score}, {int(self.mask.sum())} px>"
-
-    def _repr_svg_(self) -> str:
-        """What a notebook shows: the edges of the graph where it was found."""
-        rows, cols = self.mask.shape
-        return as_svg((rows, cols), list(self.vertices[self.edges].astype(float)), repr(self))
 
 
 class Frame(NamedTuple):
@@ -64,7 +53,3 @@ class Frame(NamedTuple):
     scale: float
     size: float  # of the objects looked for, 1 being that of those learned from
     images: ScoredImages | None  # to spend time on bounds; None: none is spent
-
-    def own(self, points: Shaped[np.ndarray, "points 2"]) -> Float[np.ndarray, "points 2"]:
-        """Points of the reduced picture in its own pixels."""
-        return (points + 0.5) / self.scale - 0.5

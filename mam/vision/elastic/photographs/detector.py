@@ -8,17 +8,17 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from mam.core.estimator import Estimator
+from mam.core.over import Over
 from mam.core.programs import forget_old_programs
 from mam.core.resize import Pixels, scale_to, scaled
 from mam.data.images import PictureSource, read_picture
 from mam.data.pixels import grey
-from mam.vision.elastic.found import sizes_between
+from mam.vision.elastic.found import in_own_pixels, sizes_between
 from mam.vision.elastic.photographs.detection import Detection, Frame
 from mam.vision.elastic.photographs.edge_evidence import evidence_of
 from mam.vision.elastic.photographs.object_bank import ObjectBank
 from mam.vision.elastic.photographs.object_learning import (
     Example,
-    LearnConfig,
     learn_graphs,
     reduced_example,
 )
@@ -92,11 +92,13 @@ class ObjectDetector(Estimator):
         pictures: Sequence[str] | None = None,
         scenes: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
+        over: Over = map,
     ) -> "ObjectDetector":
         """Learn from images with the mask of one object each (``y``); depths are in metres.
 
         ``pictures`` are equal for masks of one picture, ``scenes`` for pictures of one scene:
-        thresholds are learned on others. ``where`` is what errors call the images.
+        thresholds are learned on others. ``where`` is what errors call the images. ``over``: what
+        searches pictures for these thresholds, see ``mam.core.over``.
         """
         count = len(images)
         columns = {
@@ -113,15 +115,15 @@ class ObjectDetector(Estimator):
         read = [_pixels(*one) for one in zip(images, columns["where"], strict=True)]
         given = zip(read, masks, *columns.values(), strict=True)
         examples = [reduced_example(Example(*one), self.side) for one in given]
-        learning = replace(LearnConfig(), distance=float(self.distance))
-        model, chosen = learn_graphs(examples, learning, self.seed)
-        about = {"pictures": count, "seed": self.seed, "distance": float(self.distance)}
+        distance = float(self.distance)
+        model, chosen = learn_graphs(examples, distance, self.seed)
+        about = {"pictures": count, "seed": self.seed, "distance": distance}
         # Pictures to search are reduced as those learned from.
         graphs = replace(model.graphs, config={"side": self.side})
         model = replace(model, graphs=graphs, provenance=about)
         if self.thresholds:
             library = ObjectLibrary.of(model, self.config, self.seed)
-            model = replace(model, threshold=learn_thresholds(examples, chosen, library))
+            model = replace(model, threshold=learn_thresholds(examples, chosen, library, over))
         self.model_ = model
         return self
 
@@ -218,7 +220,7 @@ class ObjectDetector(Estimator):
         places = graphs.place[one][graphs.there[one]]
         rest = bank.vertices[graph, :count]
         moved = moved_along(model.outline[graph], rest, places)
-        vertices = np.rint(frame.own(places)).astype(np.int64)
+        vertices = np.rint(in_own_pixels(places, frame.scale)).astype(np.int64)
         hulled = hull(vertices, frame.shape)
         score, threshold = float(candidates.score[one]), float(model.threshold[number])
         return Detection(
@@ -227,7 +229,9 @@ class ObjectDetector(Estimator):
             score,
             threshold,
             margin,
-            filled(frame.own(moved), frame.shape) if self.mask == "outline" else hulled,
+            filled(in_own_pixels(moved, frame.scale), frame.shape)
+            if self.mask == "outline"
+            else hulled,
             hulled,
             vertices,
             bank.type[graph, :count].astype(np.int64),
@@ -275,7 +279,8 @@ def _boxes(found: ObjectCandidates, frame: Frame) -> Float[np.ndarray, "candidat
     """First row and column, last row and column of each candidate's parts, in own pixels."""
     graphs = found.graphs
     placed = [
-        frame.own(place[there]) for place, there in zip(graphs.place, graphs.there, strict=True)
+        in_own_pixels(place[there], frame.scale)
+        for place, there in zip(graphs.place, graphs.there, strict=True)
     ]
     return np.stack([np.concatenate([own.min(0), own.max(0)]) for own in placed])
 

@@ -9,7 +9,7 @@ found within a few px of everywhere, which says nothing; so the mean over the ty
 evidence within a window is subtracted.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Array, Float, Shaped
 
 from mam.factors.reduce import sliding
-from mam.vision.images.photo_edges import TYPES, EdgeMap, FilterConfig, as_channels, find_edges
+from mam.vision.images.photo_edges import TYPES, EdgeMap, as_channels, find_edges
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,6 @@ class EvidenceConfig:
     window: int = 9  # px, in which parts are looked for in the forward pass; odd
     background: float = 0.6  # share of the mean over the types that is subtracted
     outside: float = -0.3  # evidence beyond the picture
-    filters: FilterConfig = field(default_factory=FilterConfig)
 
 
 class ScoreMaps(NamedTuple):
@@ -50,12 +49,12 @@ def evidence_of(
     room: tuple[int, int] = (0, 0),
 ) -> ScoreMaps:
     """The score maps of a picture, on a canvas of one of few sizes that holds it and ``room``."""
-    channels = as_channels(image, depth, config.filters, name)
+    channels = as_channels(image, depth, name)
     rows, cols = channels.shape[1:]
     wanted = np.maximum((rows, cols), room).tolist()
     beyond = [(0, canvas_side(n) - side) for n, side in zip(wanted, (rows, cols), strict=True)]
     canvas = np.pad(channels, [(0, 0), *beyond], mode="edge")  # as the filters go on at borders
-    return score_maps(find_edges(canvas, config.filters.sigma), config, (rows, cols))
+    return score_maps(find_edges(canvas), config, (rows, cols))
 
 
 def canvas_side(side: int) -> int:

@@ -1,7 +1,6 @@
 """Typed elastic graphs from photographs with masks; several for each object, to cover its poses."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -12,29 +11,14 @@ from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.found import outline_of
 from mam.vision.elastic.photographs.object_bank import ObjectBank
 from mam.vision.elastic.photographs.points import pick_points
-from mam.vision.elastic.springs import EdgeConfig, elastic_edges
-from mam.vision.images.photo_edges import (
-    TYPES,
-    FilterConfig,
-    as_channels,
-    check_picture,
-    find_edges,
-)
+from mam.vision.elastic.springs import elastic_edges
+from mam.vision.images.photo_edges import TYPES, as_channels, check_picture, find_edges
 
-_EDGES = EdgeConfig(longest=10_000.0)  # an object may be as large as the picture
+_STRENGTH = 0.04  # of an edge that may become a vertex
+_POSES = 24  # graphs of an object, at most
+_LONGEST = 10_000.0  # px, of an edge of a graph: an object may be as large as the picture
 _CELLS = 4  # a pose is told by the directions of edges in 4 x 4 cells of its box
 _FEWEST = 3  # vertices of a graph: fewer have no inside
-
-
-@dataclass(frozen=True)
-class LearnConfig:
-    """How graphs are learned."""
-
-    distance: float = 12.0  # px between vertices, about
-    strength: float = 0.04  # of an edge that may become a vertex
-    poses: int = 24  # graphs of an object, at most
-    filters: FilterConfig = field(default_factory=FilterConfig)
-    edges: EdgeConfig = _EDGES
 
 
 class Example(NamedTuple):
@@ -87,14 +71,13 @@ def reduced_example(example: Example, side: int) -> Example:
     )
 
 
-def sketch(example: Example, config: LearnConfig, seed: int) -> Sketch:
-    """Pick vertices on the edges inside the mask."""
+def sketch(example: Example, distance: float, seed: int) -> Sketch:
+    """Pick vertices, about so many px apart, on the edges inside the mask."""
     check_example(example)
-    channels = as_channels(example.image, example.depth, config.filters, example.where)
-    edges = find_edges(channels, config.filters.sigma)
+    edges = find_edges(as_channels(example.image, example.depth, example.where))
     strength, kind = np.asarray(edges.strength), np.asarray(edges.type)
-    points = np.argwhere((strength > config.strength) & example.mask)
-    chosen = points[pick_points(points, config.distance, np.random.default_rng(seed))]
+    points = np.argwhere((strength > _STRENGTH) & example.mask)
+    chosen = points[pick_points(points, distance, np.random.default_rng(seed))]
     if len(chosen) < _FEWEST:
         raise ValueError(
             f"{example.where}: {len(points)} px of edges inside the mask, too few to know the "
@@ -105,7 +88,7 @@ def sketch(example: Example, config: LearnConfig, seed: int) -> Sketch:
 
 
 def learn_graphs(
-    examples: Sequence[Example], config: LearnConfig, seed: int = 0
+    examples: Sequence[Example], distance: float, seed: int
 ) -> tuple[ObjectBank, Int[np.ndarray, " graphs"]]:
     """One graph from each chosen example; and the numbers of those examples. No thresholds yet."""
     for example in examples:
@@ -114,18 +97,18 @@ def learn_graphs(
         raise ValueError("no examples, so there is nothing to learn from")
     names = tuple(dict.fromkeys(example.name for example in examples))
     number = np.array([names.index(example.name) for example in examples])
-    sketches = [sketch(example, config, seed) for example in examples]
+    sketches = [sketch(example, distance, seed) for example in examples]
     chosen = np.sort(
         np.concatenate(
             [
-                own[spread_out(np.stack([sketches[n].pose for n in own]), config.poses)]
+                own[spread_out(np.stack([sketches[n].pose for n in own]), _POSES)]
                 for own in (np.flatnonzero(number == one) for one in range(len(names)))
             ]
         )
     )
     vertices = [sketches[n].vertices for n in chosen]
     types = [sketches[n].type for n in chosen]
-    links = elastic_edges(vertices, config.edges)
+    links = elastic_edges(vertices, _LONGEST)
     point = np.ones((1, 1), bool)
     bank = Bank.of(vertices, links, point, number[chosen].tolist(), types)
     outline = np.stack([outline_of(examples[n].mask) - sketches[n].vertices.min(0) for n in chosen])

@@ -7,13 +7,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.forward import Tiles, extent_of
 from mam.vision.elastic.photographs.edge_evidence import EvidenceConfig, ScoreMaps
 from mam.vision.elastic.photographs.object_bank import ObjectBank
 from mam.vision.elastic.photographs.object_forward import (
     LatticeConfig,
-    Tiles,
     Tried,
-    tiles_of,
+    all_tiles,
     try_all,
 )
 from mam.vision.elastic.search import Library, MatchedGraphs, ScoredImages, SearchConfig
@@ -21,6 +21,7 @@ from mam.vision.elastic.variants import VariantConfig, with_variants
 
 # Narrower than for letters: learned poses are closer to each other.
 _VARIANTS = VariantConfig(scale=0.15, rotation=6.0, shear=0.06, largest=30_000)
+_EXTENT = 64  # px, to which the extent of graphs is rounded up
 _APART = 0.3  # overlap of two boxes (IoU) below which they are different places
 
 
@@ -49,8 +50,8 @@ class ObjectLibrary(Library):
     def of(cls, model: ObjectBank, config: ObjectSearchConfig, seed: int = 0) -> "ObjectLibrary":
         """Add variants, as many as every object has room for."""
         bank, source = _with_variants(model, config, seed)
-        tiles, largest = tiles_of(bank, config.lattice)
-        return cls(bank, source, largest, model, tiles, config)
+        tiles = all_tiles(bank, config.lattice)
+        return cls(bank, source, extent_of(bank, _EXTENT), model, tiles, config)
 
 
 class ObjectCandidates(NamedTuple):
@@ -81,7 +82,7 @@ def search(
     config, bank = library.config, library.bank
     images = scored(evidence, library)
     tried = try_all(
-        evidence.pooled, library.tiles, len(bank), library.largest, images.outside, config.lattice
+        evidence.pooled, library.tiles, len(bank), library.extent, images.outside, config.lattice
     )
     if without is not None:
         out = np.isin(library.source, without)

@@ -6,10 +6,13 @@ from it, and the best one in pictures of other objects, are examples of "not the
 """
 
 from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from mam.core.over import Over
 from mam.vision.elastic.photographs.edge_evidence import evidence_of
 from mam.vision.elastic.photographs.object_learning import Example, spread_out
 from mam.vision.elastic.photographs.object_search import ObjectCandidates, ObjectLibrary, search
@@ -23,25 +26,48 @@ _LOW = 0.3  # where between "not there" and "there" the threshold lies: new pose
 _FAINTEST = 0.5  # no threshold is lower: a picture without edges scores 0
 
 
+class _Look(NamedTuple):
+    """A picture to search."""
+
+    shown: list[Example]  # its masks
+    without: Int[np.ndarray, " left_out"]  # graphs that sit out
+    alone: Bool[np.ndarray, " objects"]  # those of which no graph would be left
+
+
 def learn_thresholds(
-    examples: Sequence[Example], chosen: Int[np.ndarray, " graphs"], library: ObjectLibrary
+    examples: Sequence[Example],
+    chosen: Int[np.ndarray, " graphs"],
+    library: ObjectLibrary,
+    over: Over = map,
 ) -> Float[np.ndarray, " objects"]:
-    """The threshold of each object; graph k of the model was learned from example chosen[k]."""
-    names = library.model.names
-    there: list[list[float]] = [[] for _ in names]
-    absent: list[list[float]] = [[] for _ in names]
+    """The threshold of each object; graph k of the model was learned from example chosen[k].
+
+    ``over``: what looks at the pictures.
+    """
+    looks = []
     for key in _pictures(examples):
         shown = [example for example in examples if example.key == key]
-        without, alone = _left_out(shown[0], examples, chosen, library)
-        settings = library.config.evidence
-        evidence = evidence_of(shown[0].image, shown[0].depth, settings, shown[0].where)
-        found = search(evidence, library, without)
-        masks = {example.name: example.mask for example in shown}
-        for number, name in enumerate(names):
-            on, off = _scores(found[number], masks.get(name), shown[0].mask.shape)
-            there[number] += [] if on is None else [on * (_OWN if alone[number] else 1.0)]
+        looks.append(_Look(shown, *_left_out(shown[0], examples, chosen, library)))
+    there: list[list[float]] = [[] for _ in library.model.names]
+    absent: list[list[float]] = [[] for _ in library.model.names]
+    for scores in over(partial(_looked, library), looks):
+        for number, (on, off) in enumerate(scores):
+            there[number] += [] if on is None else [on]
             absent[number] += [] if off is None else [off]
     return np.array([_between(*scores) for scores in zip(there, absent, strict=True)])
+
+
+def _looked(library: ObjectLibrary, look: _Look) -> list[tuple[float | None, float | None]]:
+    """The best score of each object on its mask and away from it, in one picture."""
+    first, settings = look.shown[0], library.config.evidence
+    evidence = evidence_of(first.image, first.depth, settings, first.where)
+    found = search(evidence, library, look.without)
+    masks = {example.name: example.mask for example in look.shown}
+    scores = []
+    for number, name in enumerate(library.model.names):
+        on, off = _scores(found[number], masks.get(name), first.mask.shape)
+        scores.append((on if on is None or not look.alone[number] else on * _OWN, off))
+    return scores
 
 
 def _pictures(examples: Sequence[Example]) -> list[str]:

@@ -1,0 +1,62 @@
+r"""What is measured along strands: sums over the points around each, and the pen that drew them.
+
+The pen's own width :math:`P(\theta)` depends on the direction in which it moves, as drawing
+programs round; it is a low quantile of the widths in each of six directions.
+"""
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from mam.vision.curves.strands.skeleton_cut import borders
+from mam.vision.curves.strands.strands import Strands
+
+THICK = 6.0  # px: curves that are wider show where they touch by their skeleton
+_DIRECTIONS = 6  # of a quarter turn, in each of which the pen is measured
+_ENOUGH = 40  # points that tell of one direction
+_USUAL = 30  # percent of points that are no wider than the pen
+_THINNEST = 5  # percent of points, which a pen draws nearly as wide as others
+
+
+def window_along(
+    strands: Strands, reach: int
+) -> tuple[Int[np.ndarray, " points"], Int[np.ndarray, " points"]]:
+    """The first and the last point of its strand within reach of each point."""
+    first, last = borders(strands.strand, len(strands))
+    here = np.arange(len(strands.strand))
+    low = np.maximum(here - reach, first[strands.strand])
+    return low, np.minimum(here + reach, last[strands.strand])
+
+
+def sums_along(
+    values: Float[np.ndarray, "points columns"], strands: Strands, reach: int
+) -> tuple[Float[np.ndarray, "points columns"], Int[np.ndarray, "points 1"]]:
+    """Sums over the points of its strand around each point, and how many these are."""
+    low, high = window_along(strands, reach)
+    total = np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(values, axis=0)])
+    return total[high + 1] - total[low], (high + 1 - low)[:, None]
+
+
+def pen_along(
+    width: Float[np.ndarray, " points"], way: Float[np.ndarray, "points 2"]
+) -> Float[np.ndarray, " points"]:
+    """The width of the pen at each point, by the axis along which its line runs there.
+
+    >>> widths, ways = np.array([3.0] * 80 + [9.0] * 20), np.tile([0.0, 1.0], (100, 1))
+    >>> np.unique(pen_along(widths, ways)).tolist()
+    [3.0]
+    """
+    quarter = np.pi / 2
+    angle = np.arctan2(*np.abs(way.T))  # 0 along columns, a quarter along rows
+    which = np.minimum((angle / quarter * _DIRECTIONS).astype(int), _DIRECTIONS - 1)
+    known = np.flatnonzero(np.bincount(which, minlength=_DIRECTIONS) >= _ENOUGH)
+    if not len(known):
+        return np.full(len(angle), np.percentile(width, _USUAL))
+    usual = [np.percentile(width[which == k], _USUAL) for k in known]
+    return np.interp(angle, (known + 0.5) * quarter / _DIRECTIONS, usual)
+
+
+def is_steady(
+    width: Float[np.ndarray, " points"], pen: Float[np.ndarray, " points"], least: float
+) -> bool:
+    """Whether nearly all ink is at least a share of the pen wide: a brush is not."""
+    return bool(np.percentile(width / pen, _THINNEST) >= least)

@@ -1,0 +1,89 @@
+"""What programs choose on an accelerator, run on a host: larger batches, the same answers."""
+
+import sys
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from mam.infer import passing
+from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+from mam.vision.elastic import match as matching
+from mam.vision.elastic.forward import extent_of, lattice_scores, residue_grids, tiles_of
+from mam.vision.elastic.match import match
+from mam.vision.elastic.placed_graphs import PlacedGraphs
+from mam.vision.elastic.springs import elastic_edges
+from mam.vision.images.photo_edges import TYPES
+from mam.vision.parts import greedy, tiles
+from mam.vision.parts.masks import CABC
+from tests.vision.elastic.test_object_graphs import typed_bank
+from tests.vision.elastic.test_placed_graphs import OUTSIDE, WINDOW, placed
+from tests.vision.pictures import contour
+
+
+def as_on_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every module choose what it would choose there."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("mam.vision.") and hasattr(module, "by_device"):
+            monkeypatch.setattr(module, "by_device", lambda on_cpu, on_accelerator: on_accelerator)
+
+
+def test_blocks_of_a_thousand_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    several = [placed(rng, loops=True) for _ in range(350)]
+    many = PlacedGraphs(*(np.concatenate(values) for values in zip(*several, strict=True)))
+    scores = rng.normal(0, 3, (1, 14, 14)).astype(np.float32)
+    small = match(scores, many, OUTSIDE, WINDOW, sweeps=1)
+    as_on_accelerator(monkeypatch)
+    assert [len(block[0]) for block in matching._blocks(many)] == [1024, 26]
+    large = match(scores, many, OUTSIDE, WINDOW, sweeps=1)
+    np.testing.assert_array_equal(small.place, large.place)
+    np.testing.assert_allclose(small.score, large.score, rtol=1e-5)
+
+
+def test_batches_of_masks_and_of_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    masks = [np.zeros((20, 20 + count), bool) for count in range(12)]
+    for mask in masks:
+        row, col = rng.integers(2, 8, 2)
+        mask[row : row + 6, col : col + 11] = True
+    part = np.ones((3, 3), bool)
+    vertices = greedy.greedy_cover(masks, part, CABC)
+    edges = elastic_edges(vertices)
+    as_on_accelerator(monkeypatch)
+    monkeypatch.setattr(greedy, "_BATCH", (8, 16))  # 256 would take a core long
+    for one, other in zip(vertices, greedy.greedy_cover(masks, part, CABC), strict=True):
+        np.testing.assert_array_equal(one, other)
+    for one, other in zip(edges, elastic_edges(vertices), strict=True):
+        np.testing.assert_array_equal(one.ends, other.ends)
+        np.testing.assert_array_equal(one.radius, other.radius)
+
+
+def test_graphs_on_a_lattice_one_by_one_and_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    bank, lattice, step = typed_bank(3, graphs=9), (7, 8), 3
+    maps = np.random.default_rng(3).normal(size=(TYPES, 20, 24, 2)).astype(np.float32)
+    grids = residue_grids(jnp.asarray(maps), lattice, step, extent_of(bank, 64), -0.5)
+    known = tiles_of(bank, np.arange(9), 16, step, power=0.6)
+    one_by_one = lattice_scores(grids, known, lattice)
+    as_on_accelerator(monkeypatch)
+    np.testing.assert_allclose(one_by_one, lattice_scores(grids, known, lattice), rtol=1e-5)
+
+
+def test_messages_summed_in_turn_and_at_once() -> None:
+    rng = np.random.default_rng(4)
+    store = jnp.asarray(rng.normal(size=(20, 5)).astype(np.float32))
+    slots = jnp.asarray(rng.integers(0, 25, (4, 7)))  # beyond the end: padding
+    at_once = passing._summed_at_once(store, slots)
+    np.testing.assert_allclose(passing._summed_in_turn(store, slots), at_once, rtol=1e-5, atol=1e-6)
+
+
+def test_contours_by_tiles_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures = [contour(number)[60:180, 60:180] for number in range(3)]
+    host = ContourGrouper.load("contours").predict(pictures)
+    as_on_accelerator(monkeypatch)
+    assert tiles.tiles_at_once() == 64
+    monkeypatch.setattr(tiles, "tiles_at_once", lambda: 4)  # 64 would take a core long
+    for one, other in zip(host, ContourGrouper.load("contours").predict(pictures), strict=True):
+        assert one.group.tolist() == other.group.tolist() and len(one) > 1
+        assert one.score == pytest.approx(other.score)
+        assert one.proof == other.proof == "exact"
