@@ -4,11 +4,11 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
+from mam.core.pytree import pytree
 from mam.factors.base import (
     Block,
     Factors,
@@ -85,7 +85,7 @@ class And(Factors):
         return replace(self, row=self.row[which], variables=number[self.variables[which]])
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class AndBlock(Block):
     """Padded ANDs; ports: first input, second input, output."""

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from mam.core.pytree import pytree
 from mam.factors.base import (
     FORBIDDEN,
     Listing,
@@ -38,7 +38,7 @@ from mam.factors.reduce import every_configuration, finite, free_and_slack, pick
 _NARROW = 5
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class AnyOfBlock(MemberBlock):
     """Padded factors; port: members."""

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from mam.core.pytree import pytree
 from mam.factors.base import FORBIDDEN, Limits, Listing, Messages, Temperature, Unions
 from mam.factors.member_lists import MemberBlock, MemberLists, as_member_lists
 from mam.factors.network import NetworkBuilder, demand
@@ -41,7 +41,7 @@ _LONG = 256
 _MANY = 64
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class ChoiceBlock(MemberBlock):
     """Padded choices; port: members."""

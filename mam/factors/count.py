@@ -22,6 +22,7 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy.special import comb
 
+from mam.core.pytree import pytree
 from mam.factors.base import (
     Limits,
     Listing,
@@ -37,7 +38,7 @@ from mam.factors.ragged import Ragged
 from mam.factors.reduce import finite, pick, soft_maximum, soft_pair
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class CountBlock(MemberBlock):
     """Padded counts; port: members."""

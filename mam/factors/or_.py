@@ -15,11 +15,11 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
+from mam.core.pytree import pytree
 from mam.factors.base import (
     Block,
     Factors,
@@ -140,7 +140,7 @@ class Or(Factors):
         return replace(self, row=self.row[which], parents=parents, child=number[self.child[which]])
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class OrBlock(Block):
     """Padded noisy ORs; ports: child, parents."""

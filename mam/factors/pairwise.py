@@ -4,10 +4,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-import jax
 import numpy as np
 from jaxtyping import Array, Int
 
+from mam.core.pytree import pytree
 from mam.factors.base import (
     Block,
     Factors,
@@ -109,7 +109,7 @@ class Pairwise(Factors):
         return replace(self, row=self.row[which], variables=number[self.variables[which]])
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class PairwiseBlock(Block):
     """Padded pairwise factors; ports: first variable, second variable."""

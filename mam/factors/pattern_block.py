@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from mam.core.pytree import pytree
 from mam.factors.base import Block, Leaf, Messages, Temperature, rows_of
 from mam.factors.limits import limit
 from mam.factors.patterns import DensePatterns, SparsePatterns
@@ -22,7 +22,7 @@ from mam.factors.reduce import (
 )
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class PatternBlock(Block):
     """Padded pattern factors; ports: part, then the group members, one port a bucket of sizes."""

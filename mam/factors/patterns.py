@@ -16,11 +16,11 @@ their places in patterns, and ``without`` joins the runs of patterns between tho
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool
 
+from mam.core.pytree import pytree
 from mam.factors.base import Leaf, Temperature
 from mam.factors.limits import limit
 from mam.factors.ragged import Ragged
@@ -103,7 +103,7 @@ class PatternSet:
         return SparsePatterns.of(self)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class DensePatterns:
     """Patterns as a (patterns x groups) array."""
@@ -138,7 +138,7 @@ class DensePatterns:
         return jnp.all(self.rows.astype(counts.dtype) == counts[:, None, :], -1)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class SparsePatterns:
     """Patterns as lists of groups, and groups as lists of places in patterns."""

@@ -5,11 +5,11 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
+from mam.core.pytree import pytree
 from mam.factors.base import (
     Block,
     Factors,
@@ -215,7 +215,7 @@ def _cases_by_state(columns: np.ndarray, states: int) -> np.ndarray:
     return np.where(table < 0, count, table).reshape(width, states, -1)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class TableBlock(Block):
     """Padded tables with the same configurations; ports: one per number of states."""

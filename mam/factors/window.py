@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
+from mam.core.pytree import pytree
 from mam.factors.base import (
     Block,
     Factors,
@@ -179,7 +180,7 @@ class Window(Factors):
         )
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class WindowBlock(Block):
     """Padded elastic constraints on one grid; ports: first position, second position."""

@@ -14,13 +14,12 @@ two, and no belief to write.
 
 from dataclasses import dataclass, field
 
-import jax
-
+from mam.core.pytree import pytree
 from mam.factors import Block
 from mam.factors.base import Leaf
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class PortWiring:
     """The edges of one port of one block."""
@@ -40,7 +39,7 @@ class PortWiring:
         return self.index.size
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class Wiring:
     """Everything about a batch of graphs but potentials and evidence."""

@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from mam.core.pytree import pytree
 from mam.factors.base import Leaf
 from mam.factors.limits import limit
 from mam.graph import Wiring
@@ -60,7 +61,7 @@ class _Moves(NamedTuple):
     instead: Int[Array, " variables"]  # whose place is taken; past the end: nobody's
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class Climb:
     """A solver for ``loop.run``, in double precision."""

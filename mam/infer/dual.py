@@ -26,6 +26,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from mam.core.pytree import pytree
 from mam.factors.base import Leaf, Temperature
 from mam.graph import PortWiring, Wiring
 from mam.infer import passing
@@ -48,7 +49,7 @@ class DualState(NamedTuple):
     stalled: Int[Array, " instances"]  # looks since the bound last fell
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class DualDescent:
     """A solver for ``loop.run``; one step is several passes and one look at bound and score."""

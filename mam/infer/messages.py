@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int
 
+from mam.core.pytree import pytree
 from mam.factors.base import Leaf, Temperature
 from mam.graph import PortWiring, Wiring
 from mam.infer import passing
@@ -17,7 +18,7 @@ from mam.infer.passing import Incoming, Store
 _LARGE = 1 << 20
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class BeliefPropagation:
     """A solver for ``loop.run``; its state is the store of messages from factors to variables.

@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from mam.core.pytree import pytree
 from mam.factors.base import Leaf
 from mam.infer.dual import DualDescent, DualState
 from mam.infer.passing import Store
@@ -54,7 +55,7 @@ class SmoothState(NamedTuple):
     temperature: Float[Array, ""]
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class SmoothDescent:
     """A solver for ``loop.run``; one step is some passes at one temperature.

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import jax
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
+from mam.core.pytree import pytree
 from mam.factors import Ragged
 from mam.factors.base import Leaf
 from mam.graph import CompiledGraph, FactorGraph
@@ -30,7 +30,7 @@ _FEWEST = 256
 _ALIKE = 64
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class Pass:
     """One way along the order: at each stage, one factor of every graph sends.
@@ -47,7 +47,7 @@ class Pass:
     sends: Sends = field(metadata={"static": True})
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class Stages:
     """An order of the variables of every graph, and the ways along it.

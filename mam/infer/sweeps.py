@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
+from mam.core.pytree import pytree
 from mam.factors.base import Leaf, Temperature
 from mam.factors.limits import limit
 from mam.factors.reduce import as_scores, first_best
@@ -30,7 +31,7 @@ class _Sent(NamedTuple):
     instance: Array  # of each row
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class Sweeps:
     """A solver for ``loop.run``; its state is the messages with the beliefs that they give.

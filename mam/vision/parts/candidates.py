@@ -26,6 +26,7 @@ from mam.core.chunks import accumulate
 from mam.core.columns import Columns
 from mam.core.growing import GrowingSizes
 from mam.core.padded import PAST, take
+from mam.core.pytree import pytree
 from mam.factors.base import Leaf
 from mam.vision.parts.masks import Parts
 
@@ -35,7 +36,7 @@ _WORD = 32
 _NEAR = 2048
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class PartCandidates(Columns):
     """A list of placements, sorted by image, row, column and type; padded at the end."""
@@ -46,7 +47,7 @@ class PartCandidates(Columns):
     type: Leaf
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class _Shapes:
     """The parts as bits, alone and seen from a neighbour."""
@@ -56,7 +57,7 @@ class _Shapes:
     offsets: Leaf  # (offsets, 2)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class _Spots:
     """The positions near ON pixels, and what every type of part covers there."""

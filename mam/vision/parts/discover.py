@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from mam.core.pytree import pytree
 from mam.factors.and_ import AndBlock
 from mam.factors.base import Leaf
 from mam.factors.limits import limit
@@ -45,7 +46,7 @@ class DiscoveryBeliefs(NamedTuple):
     weights: Float[Array, "pixels types"]
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class Discovery:
     """A solver for :func:`mam.infer.loop.run`; all windows share weights, so they are one graph."""
