@@ -39,7 +39,7 @@ def test_a_million_edges_build_in_two_seconds() -> None:
     sides = PatternSet.of([[0, 0], [0, 1], [1, 0], [1, 1]])
     best = np.inf
     for _ in range(3):  # other work on the machine must not fail the test
-        start = time.perf_counter()
+        start = time.process_time()
         builder = GraphBuilder()
         part = builder.variables("part", parts)
         attention = builder.variables("attention", parts * members)
@@ -49,7 +49,7 @@ def test_a_million_edges_build_in_two_seconds() -> None:
         builder.add("part", Pattern.of(part, Ragged.of(rows), sides, [0, -1.6, -1.6, 0]))
         graph = builder.build()
         compile_graphs(graph)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     assert graph.edges > 1_000_000
     assert best < 2.0
 

@@ -104,11 +104,11 @@ def test_a_model_of_a_million_edges_is_built_and_checked_in_two_seconds() -> Non
     second = (first + 1 + np.tile(np.arange(members), parts)) % parts
     best = np.inf
     for _ in range(3):  # other work on the machine must not fail the test
-        start = time.perf_counter()
+        start = time.process_time()
         groups = np.broadcast_to([1, 0], (len(first), 2))
         model = part_attention_model(np.stack([first, second], 1), groups, SIDES)
         compile_graphs(model.graph)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     assert model.graph.edges > 1_000_000
     assert best < 2.0
 
@@ -131,9 +131,9 @@ def grid(size: int) -> MamBuilder:
 
 def test_building_by_names_takes_time_in_proportion() -> None:
     def seconds(size: int) -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         grid(size).build()
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     small, large = (min(seconds(size) for _ in range(2)) for size in (10, 40))
     assert large < 60 * small  # 17 times the work; it took 200 times as long

@@ -183,10 +183,10 @@ HOSTILE = {
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_files_are_refused_with_their_line(tmp_path: Path, case: str) -> None:
     text, message = HOSTILE[case]
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ValueError, match=f"model.uai.*{message}"):
         read_uai(written(tmp_path, text))
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
 
 
 def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
@@ -263,8 +263,8 @@ def test_a_million_numbers_take_about_a_second(tmp_path: Path) -> None:
     lines += [" ".join(map(str, row)) for row in scopes.tolist()]
     lines += ["4 " + " ".join(map(str, row[1:])) for row in tables.tolist()]
     path = written(tmp_path, "\n".join(lines))
-    start = time.perf_counter()
+    start = time.process_time()
     model = read_uai(path)
     # A second on a quiet core; the tests share theirs.
-    assert time.perf_counter() - start < 4.0
+    assert time.process_time() - start < 4.0
     assert [(name, len(factors)) for name, factors in model.graph.factors] == [("f2x2", count)]
