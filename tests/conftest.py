@@ -57,7 +57,15 @@ settings.register_profile(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("quick", settings.get_profile("mam"), max_examples=10)
 settings.load_profile("mam")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Fewer examples where the longer checks are left out."""
+    if config.option.markexpr == "not slow":
+        settings.load_profile("quick")
+
 
 _MAPS = Path("/proc/self/maps")
 _MANY = 20_000  # memory maps; Linux grants a process 65,530, and then compiling crashes

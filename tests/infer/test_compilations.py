@@ -55,7 +55,8 @@ def test_graphs_of_many_sizes_share_few_shapes(make: object, count: int) -> None
     with compilations() as names:
         for _ in range(count):
             graph, evidence = make(rng, int(rng.integers(5, 400)))
-            solve(graph, evidence, iterations=5, repair=False)
+            # No time for other solvers: all that elimination leaves goes to messages.
+            solve(graph, evidence, iterations=5, repair=False, seconds=0)
     runs = [name for name in names if "propagate" in name]
     assert len(runs) <= 12
     assert len(names) <= 2 * len(runs) + 4  # each shape for messages and for scores, and the keys

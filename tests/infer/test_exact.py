@@ -74,7 +74,7 @@ def grid(side: int, rng: np.random.Generator) -> FactorGraph:
     return builder.build()
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(seed=SEEDS)
 def test_medleys_agree_with_enumeration(seed: int) -> None:
     check(*random_models.medley(np.random.default_rng(seed)))
@@ -107,7 +107,7 @@ def test_other_models_agree_with_enumeration(seed: int) -> None:
     check(model.graph, evidence)
 
 
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(seed=SEEDS)
 def test_auto_is_never_worse_than_max_product(seed: int) -> None:
     graph, evidence = random_models.medley(np.random.default_rng(seed))
@@ -248,10 +248,10 @@ def test_evidence_makes_a_wide_model_narrow() -> None:
 
 def test_grids_are_fast() -> None:
     graph = grid(14, np.random.default_rng(3))
-    start = time.perf_counter()
+    start = time.process_time()
     found = exactly(graph)
     # A front of the grid is what a table holds; min-fill alone needs more here.
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert found.score == pytest.approx(graph.factors[0][1].scores(found.values).sum())
 
 
@@ -298,9 +298,9 @@ def test_time_is_linear_in_the_size_of_a_forest() -> None:
     times = []
     for size in (2_000, 20_000):
         graph, evidence = forest(size, 1)
-        start = time.perf_counter()
+        start = time.process_time()
         found = exactly(graph, evidence)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
         assert found.proof == "exact"
     # Ten times the size: a quadratic step would take a hundred times as long.
     assert times[1] < 30 * times[0]

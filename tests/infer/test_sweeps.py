@@ -68,7 +68,7 @@ def test_sweeps_are_those_of_a_listing(seed: int, iterations: int) -> None:
 @pytest.mark.parametrize("decoding", ["belief", "in order"])
 def test_a_batch_answers_as_its_graphs_do_one_by_one(decoding: str) -> None:
     makers = [random_models.sparsifier, random_models.gates]
-    cases = [makers[i % 2](np.random.default_rng(i)) for i in range(6)]
+    cases = [makers[i % 2](np.random.default_rng(i)) for i in range(4)]
     options = Options(
         schedule="sweeps", decoding=decoding, method="max-product", iterations=7, restarts=2
     )

@@ -69,7 +69,7 @@ def formal_graphs(
     return formal, evidence
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 10_000), loops=st.booleans(), iterations=st.sampled_from([5, 60]))
 def test_flooding_is_that_of_a_graph_with_windows(seed: int, loops: bool, iterations: int) -> None:
     rng = np.random.default_rng(seed)

@@ -281,7 +281,8 @@ with open(sys.argv[1], "wb") as file:
 
 
 def test_several_devices_find_the_same(tmp_path: Path) -> None:
-    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", "JAX_PLATFORMS": "cpu"}
+    several = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4"
+    flags = {"XLA_FLAGS": several, "JAX_PLATFORMS": "cpu"}
     script = [sys.executable, "-c", _ON_FOUR_DEVICES, str(tmp_path / "found")]
     subprocess.run(script, env={**os.environ, **flags}, check=True)
     here = search(_states(5), LetterLibrary.of(random_bank(5), SMALL))
