@@ -30,7 +30,7 @@ from mam.vision.elastic.letters.letter_match import Match
 from mam.vision.elastic.letters.letter_search import LetterCandidates
 from mam.vision.images.binary import as_states
 from mam.vision.parts.greedy import greedy_cover
-from mam.vision.parts.message_cover import MessageCover
+from mam.vision.parts.message_cover import message_cover
 from mam.vision.parts.training import LETTER_SIDE, letter_masks
 
 PUBLISHED_SIDE = 350  # px, of the published images; markers are given in these
@@ -90,8 +90,8 @@ def fit(
 
 
 def letter_learner(preset: str) -> Callable[..., Bank]:
-    """What makes graphs of masks, with their categories and names; it knows what it compiled."""
-    return partial(learn_bank, cover=MessageCover() if preset == "paper" else greedy_cover)
+    """What makes graphs of masks, with their categories and names."""
+    return partial(learn_bank, cover=message_cover if preset == "paper" else greedy_cover)
 
 
 def learn_letters(rows: Iterable[NamedRow], learn: Callable[..., Bank]) -> Bank:

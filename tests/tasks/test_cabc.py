@@ -17,7 +17,7 @@ from mam.vision.elastic.search import RefitRound
 from mam.vision.elastic.variants import VariantConfig
 from mam.vision.parts.greedy import greedy_cover
 from mam.vision.parts.masks import CABC
-from mam.vision.parts.message_cover import MessageCover
+from mam.vision.parts.message_cover import message_cover
 from mam.vision.parts.training import LETTER_SIDE, letter_masks
 
 ROWS = 3
@@ -105,9 +105,8 @@ def test_the_papers_rings_are_read_by_their_grey(rows: list[CabcRow]) -> None:
 def test_the_papers_parts_are_placed_about_as_densely(rows: list[CabcRow]) -> None:
     masks = [mask[::2, ::2] for mask in letter_masks(rows[0])]
     part = disc(PART_RADIUS)
-    cover = MessageCover()
-    by_messages, greedily = (one(masks, part, CABC) for one in (cover, greedy_cover))
-    [again] = cover(masks[:1], part, CABC)
+    by_messages, greedily = (one(masks, part, CABC) for one in (message_cover, greedy_cover))
+    [again] = message_cover(masks[:1], part, CABC)
     np.testing.assert_array_equal(again, by_messages[0])
     for mask, places, other in zip(masks, by_messages, greedily, strict=True):
         assert 0.6 < len(places) / len(other) < 1.6

@@ -161,11 +161,6 @@ class Sparsifier(Estimator):
         """Sizes of the arrays of candidates and of pieces so far."""
         return GrowingSizes(), GrowingSizes(spare=0.25)
 
-    def sharing_sizes(self, other: "Sparsifier") -> "Sparsifier":
-        """Use array sizes that another one has met: what it compiled serves this one too."""
-        self._sizes = other._sizes
-        return self
-
     def _explainer_for(self, parts: Parts, seed: int) -> Explainer:
         """That of earlier calls with the same settings, of which the last few are kept."""
         options, by_pixel = replace(self._options(), seed=seed), self.method == "messages"

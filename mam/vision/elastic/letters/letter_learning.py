@@ -27,7 +27,7 @@ def learn_bank(
 ) -> Bank:
     """Learn one elastic graph from each mask; errors name it by ``names``.
 
-    ``cover`` places the parts: ``greedy_cover``, or the paper's ``MessageCover``.
+    ``cover`` places the parts: ``greedy_cover``, or the paper's ``message_cover``.
 
     >>> stroke = np.zeros((40, 60), bool)
     >>> stroke[16:25, 5:50] = True
