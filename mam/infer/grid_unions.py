@@ -53,13 +53,18 @@ class GridOptions(NamedTuple):
 class Covered(NamedTuple):
     """Answers."""
 
-    on: Bool[np.ndarray, "grids cells"]
+    belief: Float[np.ndarray, "grids cells"]
     rested: Bool[np.ndarray, " grids"]
     iterations: Int[np.ndarray, " grids"]
 
+    @property
+    def on(self) -> Bool[np.ndarray, "grids cells"]:
+        """Which variables are ON."""
+        return self.belief > 0
+
 
 def solve_grids(grids: GridUnions, options: GridOptions) -> Covered:
-    """Run messages until they rest, and turn on the variables whose belief is above 0.
+    """Run messages until they rest; a variable is ON if its belief is above 0.
 
     >>> weight, width = np.full((1, 9), -1.0, np.float32), np.array([9])
     >>> weight[0, 3:6] = 2.0
@@ -79,8 +84,8 @@ def solve_grids(grids: GridUnions, options: GridOptions) -> Covered:
         np.uint32(options.seed),
         options.blocks,
     )
-    on, rested, looks = jax.device_get(found)
-    return Covered(on, rested, looks * _STRIDE)
+    belief, rested, looks = jax.device_get(found)
+    return Covered(belief, rested, looks * _STRIDE)
 
 
 @partial(jax.jit, static_argnames="blocks")
@@ -99,7 +104,7 @@ def _solve(
     draws = jax.random.logistic(key, (shift.shape[1], weight.shape[1]), weight.dtype)
     first = jnp.broadcast_to(noise * draws, (len(weight), *draws.shape))
     messages, info = run(solver, first, looks)
-    return solver.beliefs(messages) > 0, info.converged, info.iterations
+    return solver.beliefs(messages), info.converged, info.iterations
 
 
 @pytree
