@@ -20,7 +20,7 @@ from mam.core.progress import Advance
 from mam.data import CabcRow, find_rings
 from mam.tasks.accuracy import Answered, measure_accuracy
 from mam.tasks.cabc_pairs import MARKERS, MarkerConfig, weigh_pairs
-from mam.tasks.cabc_pixels import ON, read_as_paper, reduce_image
+from mam.tasks.cabc_pixels import ON, pixels_under, read_as_paper, reduce_image
 from mam.tasks.report import Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.bank import Bank
@@ -229,16 +229,20 @@ def _decide_as_paper(
 ) -> CabcAnswer:
     """The best pair; a marker goes to the letter with the larger overlap, else to the nearer."""
     one, two = (int(n) for n in np.unravel_index(int(found.pair.argmax()), found.pair.shape))
-    letters = _matches(finder, found, state, (one, two))
+    graphs, part = found.graphs, finder.bank_.mask
+    vertices = [graphs.place[letter][graphs.there[letter]] for letter in (one, two)]
+    covered = [pixels_under(places, part) for places in vertices]
     owner = []
     markers = np.stack([np.argwhere(hull).mean(0) for hull in hulls])
     for marker, hull in zip(markers, hulls, strict=True):
-        overlap = [int((letter.pixels & hull).sum()) for letter in letters]
-        away = [float(np.hypot(*(letter.vertices - marker).T).min()) for letter in letters]
+        overlap = [int((pixels & hull).sum()) for pixels in covered]
+        away = [float(np.hypot(*(places - marker).T).min()) for places in vertices]
         owner.append(int(np.argmax(overlap)) if max(overlap) else int(np.argmin(away)))
     same = owner[0] == owner[1]
-    proved = all(letter.certificate.proof for letter in letters)
-    return CabcAnswer(int(same), np.inf if same else -np.inf, markers, proved, lambda: letters)
+    log_odds, proved = np.inf if same else -np.inf, _proved(finder, found, state, (one, two))
+    return CabcAnswer(
+        int(same), log_odds, markers, proved, lambda: _matches(finder, found, state, (one, two))
+    )
 
 
 def _proved(

@@ -32,3 +32,18 @@ def read_as_paper(
     hulls = [convex_hull_image(grey == ring).astype(np.uint8) * 255 for ring in rings]
     state = as_states(reduce_image(image, ON))
     return state, np.stack([reduce_image(hull, 127) for hull in hulls])
+
+
+def pixels_under(
+    places: Int[np.ndarray, "vertices 2"], mask: Bool[np.ndarray, "part part"]
+) -> Bool[np.ndarray, "side side"]:
+    """The pixels of a reduced image that a part at these places covers.
+
+    >>> np.argwhere(pixels_under(np.array([[0, 3], [9, 9]]), np.eye(3, dtype=bool))).tolist()
+    [[0, 3], [1, 4], [8, 8], [9, 9], [10, 10]]
+    """
+    where = (places[:, None] + np.argwhere(mask) - len(mask) // 2).reshape(-1, 2)
+    inside = where[((where >= 0) & (where < LETTER_SIDE)).all(1)]
+    pixels = np.zeros((LETTER_SIDE, LETTER_SIDE), bool)
+    pixels[tuple(inside.T)] = True
+    return pixels

@@ -8,6 +8,7 @@ import pytest
 from mam.data import CabcRow, StoreConfig, make_row, recipe, write_dataset
 from mam.data.raster import disc
 from mam.tasks import cabc
+from mam.tasks.cabc_pixels import pixels_under
 from mam.vision.elastic.letters import finder as finders
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_forward import ForwardConfig
@@ -131,6 +132,9 @@ def test_the_papers_preset_answers_with_the_best_pair(
     [answer] = cabc.predict([rows[1].image], asked)
     assert isinstance(answer, cabc.CabcAnswer)
     assert np.isinf(answer.log_odds) and answer.label == int(answer.log_odds > 0)
+    for letter in answer.letters:
+        pixels = pixels_under(letter.vertices, asked.bank_.mask)
+        np.testing.assert_array_equal(pixels, letter.pixels)
 
 
 def test_the_estimators_contract(rows: list[CabcRow], finder: ObjectFinder, tmp_path: Path) -> None:
