@@ -14,9 +14,9 @@ from mam.infer.grid_unions import GridOptions, GridUnions, solve_grids
 from mam.vision.parts.masks import Noise
 
 # Facts, "Pathfinder model"; the authors sparsified letters by the same program.
-MESSAGES = GridOptions(iterations=300, damping=0.1)
+MESSAGES = GridOptions(iterations=300, damping=0.1, tolerance=1e-10)
 # Most letters rest by then. The others are gathered and begun anew, by themselves.
-_SOON = 25
+_SOON = 30
 # Cells of a batch, on a core and on an accelerator: messages of 6 and 100 MB. Those begun anew are
 # few of a size; on an accelerator 25 MB of theirs are enough, and stay in its cache.
 _CELLS = 1 << 15, 1 << 19
