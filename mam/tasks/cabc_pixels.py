@@ -6,6 +6,7 @@ from skimage import measure
 from skimage.morphology import convex_hull_image
 
 from mam.core.resize import resized
+from mam.data import find_rings
 from mam.vision.images.binary import as_states
 from mam.vision.parts.training import LETTER_SIDE
 
@@ -23,11 +24,16 @@ def read_as_paper(
 ) -> tuple[Int[np.ndarray, "side side"], Bool[np.ndarray, "2 side side"]]:
     """The pixels of an image as they are, and the convex hulls of its rings.
 
-    Pixels that are neither black nor white form the rings (facts, "cABC model").
+    Pixels that are neither black nor white form the rings (facts, "cABC model"). Of rings that
+    touch each other, every pixel belongs to the one whose middle is nearer.
     """
-    grey = np.asarray(measure.label((image > _RING) & (image < 255), connectivity=2))
-    if grey.max() < 2:
-        raise ValueError(f"{name}: no two rings of grey pixels; the paper's preset needs them")
+    lit = (image > _RING) & (image < 255)
+    grey = np.asarray(measure.label(lit, connectivity=2))
+    if not grey.max():
+        raise ValueError(f"{name}: no rings of grey pixels; the paper's preset needs them")
+    if grey.max() == 1:
+        away = np.argwhere(lit)[:, None] - find_rings(image, name)
+        grey[lit] = 1 + np.hypot(away[..., 0], away[..., 1]).argmin(1)
     rings = np.argsort(-np.bincount(grey.ravel())[1:], kind="stable")[:2] + 1
     hulls = [convex_hull_image(grey == ring).astype(np.uint8) * 255 for ring in rings]
     state = as_states(reduce_image(image, ON))
