@@ -1,7 +1,8 @@
 """More graphs from the same ones: each also turned, scaled and sheared a little.
 
 An elastic graph follows its object through about a seventh of every distance. Two thousand letters
-do not fill the space of poses that densely; their variants do, and need no place in the file.
+do not fill the space of poses that densely; their variants do, and need no place in the file. The
+fewer graphs there are, the more variants each of them gets.
 """
 
 from dataclasses import dataclass, replace
@@ -12,17 +13,32 @@ from jaxtyping import Float, Int
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.springs import balanced_radii, wished_radii
 
+_SPARSE = 12_000  # graphs, variants counted in, below which each has more of them
+_FULL = 80_000  # graphs beyond which there are no more variants: they are dense without
+
 
 @dataclass(frozen=True)
 class VariantConfig:
     """How variants are drawn: normal, cut at two sigma."""
 
     count: int = 17  # variants of each graph, beside itself
+    most: int = 120  # of each graph of a small bank
     scale: float = 0.25  # sigma of the power of 2 by which height and width grow
     rotation: float = 12.0  # sigma, degrees
     shear: float = 0.1  # sigma
     largest: int = 235  # px, extent above which a variant is left out
     seed: int = 0
+
+    def for_bank(self, graphs: int) -> "VariantConfig":
+        """The same with more variants of few graphs, and fewer of many.
+
+        >>> [VariantConfig().for_bank(graphs).count for graphs in (20, 200, 2000, 20_000, 90_000)]
+        [120, 59, 17, 3, 0]
+        """
+        if self.count == 0:
+            return self
+        wanted = max(self.count, min(_SPARSE // graphs - 1, self.most))
+        return replace(self, count=max(min(wanted, _FULL // graphs - 1), 0))
 
 
 def with_variants(bank: Bank, config: VariantConfig) -> tuple[Bank, Int[np.ndarray, " graphs"]]:

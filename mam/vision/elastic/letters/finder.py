@@ -27,7 +27,6 @@ from mam.vision.elastic.letters.letter_sets import DrawnCandidates, best_set, ma
 from mam.vision.elastic.search import certify
 from mam.vision.images.binary import Images, as_binary, as_states, one_channel
 
-_FULL = 80_000  # graphs beyond which a library gets no more variants: it is dense without them
 # Refitting makes up for small differences in size, so that objects of the size learned from score
 # as much at other sizes: these have to explain a little more.
 _OTHER_SIZE = 0.95
@@ -39,8 +38,8 @@ class ObjectFinder(Estimator):
 
     ``bank_`` are the graphs: of ``fit``, of a file (``load``) or given (``of``). ``preset`` is
     "best" or "paper". ``variants`` says how many turned and scaled copies of every graph are
-    searched for, beside itself (by default as the preset says, fewer of a large bank), ``seed``
-    draws them.
+    searched for, beside itself (by default as the preset says, more of a small bank and fewer of a
+    large one), ``seed`` draws them.
     ``threshold`` says above which value a pixel is ON, for images that are not binary. ``scales``
     are the least and the greatest size of objects that are looked for, 1 being that of those
     learned from. ``bound`` spends time on a bound for the places of every match. Images are
@@ -193,13 +192,12 @@ class ObjectFinder(Estimator):
         if self.preset not in PRESETS:
             raise ValueError(f"preset is one of {', '.join(PRESETS)}, not {self.preset!r}")
         config = PRESETS[self.preset]()
-        count = self.variants
-        if count is None:
-            room = _FULL // max(len(self._bank()), 1) - 1
-            count = min(config.variants.count, max(room, 0))
-        if count < 0:
-            raise ValueError(f"variants must be 0 or more, not {count}")
-        return replace(config, variants=replace(config.variants, count=count, seed=self.seed))
+        variants = replace(config.variants, seed=self.seed)
+        if self.variants is None:
+            return replace(config, variants=variants.for_bank(max(len(self._bank()), 1)))
+        if self.variants < 0:
+            raise ValueError(f"variants must be 0 or more, not {self.variants}")
+        return replace(config, variants=replace(variants, count=self.variants))
 
     @property
     def library(self) -> LetterLibrary:
