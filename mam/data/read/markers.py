@@ -4,6 +4,7 @@ import numpy as np
 from jaxtyping import Float, Int, UInt8
 from scipy import ndimage
 
+from mam.core.boxes import box_sums
 from mam.data.raster import disc
 
 
@@ -54,15 +55,15 @@ def find_discs(
     """
     # Strokes are 2 px thick: only a marker fills a disc, and already a square inside of one.
     shape = disc(radius).astype(float)
-    inner = 2 * int(radius / 2) + 1
-    promising = np.argwhere(ndimage.uniform_filter(image, inner, mode="constant") > 0.7 * 255)
-    half = len(shape) // 2
+    inner, half = 2 * int(radius / 2) + 1, len(shape) // 2
     wide = np.pad(image, half)
+    inside = slice(half - inner // 2, inner // 2 - half or None)
+    full = box_sums(wide[inside, inside], inner) > 0.7 * 255 * inner * inner
+    row, col = np.divmod(np.flatnonzero(full), max(image.shape[1], 1))
     steps = np.arange(len(shape))
-    rows, cols = promising[:, :1] + steps, promising[:, 1:] + steps
-    fits = (wide[rows[:, :, None], cols[:, None]] * shape).sum((1, 2)) / (255 * shape.sum())
+    around = wide[row[:, None, None] + steps[:, None], col[:, None, None] + steps]
     score = np.zeros(image.shape)
-    score[tuple(promising.T)] = fits
+    score[row, col] = (around * shape).sum((1, 2)) / (255 * shape.sum())
     return _two_best(score, int(2 * radius), 0.8, name, "disc")
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Bool, Int, Int8, Shaped, UInt64
 
+from mam.core.boxes import box_sums
 from mam.vision.parts.candidates import PartCandidates
 from mam.vision.parts.masks import Parts
 
@@ -127,18 +128,11 @@ def _promising(
     on: Bool[np.ndarray, "rows cols"], margin: int, side: int, least: int
 ) -> Int[np.ndarray, " places"]:
     """The pixels of the image in its margins that have the ``least`` ON pixels in their windows."""
-    rows, cols = on.shape
-    kind = np.uint8 if side * side < 256 else np.uint16
-    whole = on.view(np.uint8).astype(kind)
-    first, last = margin - side // 2, margin + side // 2 + 1
-    inner = rows - 2 * margin, cols - 2 * margin
-    tall, count = np.zeros((inner[0], cols), kind), np.zeros(inner, kind)
-    for k in range(first, last):
-        tall += whole[k : k + inner[0]]
-    for k in range(first, last):
-        count += tall[:, k : k + inner[1]]
+    first = margin - side // 2  # of the windows of the image's own pixels
+    inside = slice(first, -first or None)
+    count = box_sums(on[inside, inside], side)
     row, column = _where(count >= least)
-    return (row + margin) * cols + column + margin
+    return (row + margin) * on.shape[1] + column + margin
 
 
 def _windows(
