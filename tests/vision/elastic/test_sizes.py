@@ -116,6 +116,14 @@ def finder() -> ObjectFinder:
     return ObjectFinder(variants=0).fit([corner(100)], [3])
 
 
+def test_letters_in_pictures_of_many_sizes_share_their_programs(finder: ObjectFinder) -> None:
+    finder.find(corner(100))
+    with compilations() as names:
+        for cut in range(1, 60, 7):
+            finder.find(corner(100)[: 128 - cut, : 128 - cut // 2])
+    assert not names
+
+
 def test_a_letter_of_another_size_is_found(finder: ObjectFinder) -> None:
     large = corner(180)
     wide = ObjectFinder.of(finder.bank_, variants=0, scales=(1, 2))
