@@ -143,17 +143,23 @@ def test_an_upward_import_is_found() -> None:
     assert upward_imports("graph", "from mam.factors import Or") == []
 
 
-LOOPS = {"while_loop", "fori_loop", "scan"}
-# Greedy covers are a search by rounds of their own, used by the learning of elastic graphs.
-KNOWN_LOOPS = {"parts/greedy.py"}
+# Compiled loops, and the messages of a factor; `mam.infer.loop` runs what others step through.
+LOOPS = {"while_loop", "fori_loop", "scan", "associative_scan", "messages", "mam.infer.loop"}
+# What learning does: greedy covers for elastic graphs, parts that are discovered, springs.
+KNOWN_LOOPS = {"parts/greedy.py", "parts/discover.py", "elastic/springs.py"}
 
 
 def own_loops(source: str) -> set[str]:
-    """Compiled loops that a file writes itself."""
-    nodes = list(ast.walk(ast.parse(source)))
+    """Compiled loops and updates of messages that a file writes itself, whatever it calls them."""
+    tree = ast.parse(source)
+    nodes = list(ast.walk(tree))
     named = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     named |= {node.id for node in nodes if isinstance(node, ast.Name)}
-    return named & LOOPS
+    called = {node.func for node in nodes if isinstance(node, ast.Call)}
+    named -= {"messages"}  # settings have that name
+    named |= {node.attr for node in called if isinstance(node, ast.Attribute)} & {"messages"}
+    imported = _imports(tree)
+    return (named | imported | {name.rpartition(".")[2] for name in imported}) & LOOPS
 
 
 def test_vision_has_no_loop_of_its_own() -> None:
@@ -168,7 +174,10 @@ def test_vision_has_no_loop_of_its_own() -> None:
 
 def test_a_loop_of_its_own_is_found() -> None:
     assert own_loops("jax.lax.scan(f, x, y)") == {"scan"}
-    assert own_loops("from jax.lax import fori_loop\nfori_loop(0, 1, f, x)") == {"fori_loop"}
+    assert own_loops("from jax.lax import fori_loop as turn\nturn(0, 1, f, x)") == {"fori_loop"}
+    assert own_loops("block.messages(potentials, incoming, 0)") == {"messages"}
+    assert own_loops("preset.messages") == set()
+    assert own_loops("from mam.infer.loop import run") == {"mam.infer.loop"}
     assert own_loops("accumulate(f, x, y)") == set()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mam.commands.ending import ends_on_request
-from mam.commands.options import QuietOption
+from mam.commands.options import JsonOption, QuietOption
 from mam.commands.over_shards import ClusterOption, over_cluster
 from mam.commands.progress import progress_bar
 
@@ -37,8 +37,10 @@ def _write(
     out: Path,
     config: "StoreConfig",
     cluster: str | None,
+    as_json: bool,
     quiet: bool,
 ) -> None:
+    import json
     import time
     from contextlib import ExitStack
 
@@ -55,7 +57,12 @@ def _write(
         over = None if cluster is None else stack.enter_context(over_cluster(cluster, quiet))
         write_dataset(recipe, count, out, config, advance, over)
     spent = time.perf_counter() - start
-    typer.echo(f"{out}: {count} rows, {spent:.1f} s, {count / spent:.1f} rows/s")
+    if as_json:
+        rate = round(count / spent, 2)
+        about = {"out": str(out), "rows": count, "seconds": round(spent, 2), "per_second": rate}
+        typer.echo(json.dumps(about))
+    else:
+        typer.echo(f"{out}: {count} rows, {spent:.1f} s, {count / spent:.1f} rows/s")
 
 
 def pathfinder(
@@ -66,6 +73,7 @@ def pathfinder(
     workers: WorkersOption = 1,
     shard_rows: ShardRowsOption = 1000,
     cluster: ClusterOption = None,
+    as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Dashed contours: are the two markers on the same one?
@@ -82,6 +90,7 @@ def pathfinder(
         out,
         StoreConfig(workers, shard_rows),
         cluster,
+        as_json,
         quiet,
     )
 
@@ -98,6 +107,7 @@ def cabc(
         list[Path] | None,
         typer.Option(help="A TrueType or OpenType file instead of the Hershey faces; repeatable."),
     ] = None,
+    as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Two bent letters: are the two ring markers on the same one?
@@ -114,7 +124,7 @@ def cabc(
         fonts = tuple(str(path) for path in font)
         load_faces(fonts)  # a bad font is refused before any work starts
         made = dataclasses.replace(made, config=dataclasses.replace(made.config, fonts=fonts))
-    _write(made, count, out, StoreConfig(workers, shard_rows), cluster, quiet)
+    _write(made, count, out, StoreConfig(workers, shard_rows), cluster, as_json, quiet)
 
 
 def _span(text: str | None, name: str) -> tuple[int, int] | None:
@@ -151,6 +161,7 @@ def curves(
     ] = None,
     breaks: Annotated[float | None, typer.Option(help="Missing stretches per curve.")] = None,
     noise: Annotated[float | None, typer.Option(help="Probability of a flipped pixel.")] = None,
+    as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Smooth curves that cross: which pixels belong together?
@@ -178,7 +189,7 @@ def curves(
         if not hasattr(made.config, name):
             raise typer.BadParameter(f"the level {level} has no --{name}")
     made = dataclasses.replace(made, config=dataclasses.replace(made.config, **given))
-    _write(made, count, out, StoreConfig(workers, shard_rows), cluster, quiet)
+    _write(made, count, out, StoreConfig(workers, shard_rows), cluster, as_json, quiet)
 
 
 def objects(
@@ -190,6 +201,7 @@ def objects(
     shard_rows: ShardRowsOption = 1000,
     cluster: ClusterOption = None,
     number: Annotated[int | None, typer.Option(help="Different objects.", min=1)] = None,
+    as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Textured objects in clutter: where is each of them?
@@ -203,4 +215,4 @@ def objects(
     made = recipe("objects", level, seed)
     if number is not None:
         made = dataclasses.replace(made, config=dataclasses.replace(made.config, objects=number))
-    _write(made, count, out, StoreConfig(workers, shard_rows), cluster, quiet)
+    _write(made, count, out, StoreConfig(workers, shard_rows), cluster, as_json, quiet)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -134,25 +134,33 @@ def taught(
     shutil.rmtree(folder)
 
 
+class OnCluster(NamedTuple):
+    """Where an evaluation is done, how much of it, and how it is told."""
+
+    cluster: str | None
+    out: Path | None
+    item_seconds: float | int
+    limit: int | None
+    as_json: bool
+    quiet: bool
+
+
 def evaluate_over(
     task: str,
     data: str,
     model: str,
     known: dict[str, Any],
-    cluster: str,
-    out: Path | None,
-    limit: int | None,
-    as_json: bool,
-    quiet: bool,
+    on: OnCluster,
     wanted: Container[int] | None = None,
 ) -> None:
     """Evaluate on a cluster; the report is that of one process."""
     from mam.scale.evaluation import EvaluateJob, report_of
 
+    assert on.cluster is not None
     job = EvaluateJob(task, model, tuple(known.items()))
-    outcome = run_over(job, [data], out, cluster, quiet=quiet, limit=limit, wanted=wanted)
+    outcome = run_over(job, [data], on.out, on.cluster, on.item_seconds, on.quiet, on.limit, wanted)
     report = report_of(task, outcome.folder, outcome.seconds)
-    typer.echo(report.as_json() if as_json else report.as_text())
+    typer.echo(report.as_json() if on.as_json else report.as_text())
 
 
 def tell(outcome: "Outcome", as_json: bool) -> None:

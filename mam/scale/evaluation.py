@@ -20,7 +20,7 @@ _BATCH = 64
 class EvaluateJob:
     """The rows of a challenge, answered by a model and compared with the truth."""
 
-    task: str  # pathfinder, cabc, curves or objects
+    task: str  # pathfinder, cabc, curves, objects or rival
     model: str
     options: tuple[tuple[str, Any], ...] = ()
     batch: int = _BATCH
@@ -66,7 +66,7 @@ def _cabc(model: Path, preset: str, bound: bool) -> AnswerItems:
     return work
 
 
-def _curves(model: Path, column: str, branches: bool = False) -> AnswerItems:
+def _curves(model: Path, column: str, branches: bool, appearance: bool) -> AnswerItems:
     from mam.data import CurvesRow
     from mam.tasks.curves import scores_of
     from mam.vision.curves.strands.curve_grouper import CurveGrouper
@@ -75,7 +75,7 @@ def _curves(model: Path, column: str, branches: bool = False) -> AnswerItems:
 
     def work(items: Sequence[Item]) -> list[ItemAnswer]:
         rows = _rows(items, CurvesRow, "image of curves")
-        scored = scores_of(rows, grouper, column, [item.name for item in items])
+        scored = scores_of(rows, grouper, column, [item.name for item in items], appearance)
         return [ItemAnswer(one._asdict()) for one in scored]
 
     return work
@@ -96,11 +96,27 @@ def _objects(model: Path, source: str, name: str | None, **settings: Any) -> Ans
     return lambda items: [answer(item) for item in items]
 
 
+def _rival(model: Path, of: str) -> AnswerItems:
+    from mam.data.read.labelled import labelled
+    from mam.rivals.predict import Rival
+    from mam.tasks.rivals import answered
+
+    rival = Rival.load(model)
+    rival.check_task(of)
+
+    def work(items: Sequence[Item]) -> list[ItemAnswer]:
+        rows = [labelled(item.value, of, item.name) for item in items]
+        return _compared(rows, answered(rows, rival, [item.name for item in items]))
+
+    return work
+
+
 _TASKS: Mapping[str, Callable[..., AnswerItems]] = {
     "pathfinder": _pathfinder,
     "cabc": _cabc,
     "curves": _curves,
     "objects": _objects,
+    "rival": _rival,
 }
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from urllib.parse import urlsplit, urlunsplit
 
 from mam.data.images import SUFFIXES
+from mam.data.read.readers import layout_of
 from mam.data.schema import check_types, kind_of
 from mam.data.store.names import shard_name
 from mam.data.store.parquet import (
@@ -191,6 +192,11 @@ def _runs(sources: Sequence[str | Path]) -> Iterator[tuple[Piece, float]]:
         if Path(source).suffix.lower() in SUFFIXES:
             yield Piece(source), float(Path(source).stat().st_size)
             continue
+        if (layout := layout_of(source)) != "parquet":
+            raise ValueError(
+                f"{source}: the layout is {layout}; runs over shards read parquet and pictures, "
+                "other layouts are for one process"
+            )
         filesystem, files = parquet_files(source)
         for name in files:
             with open_parquet(filesystem, name) as file:

@@ -1,5 +1,6 @@
 """The challenges answered by a rival."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -25,11 +26,17 @@ def evaluate(
     if pictures.task != task:
         raise ValueError(f"{source}: a set of {pictures.task}, where one of {task} is wanted")
     rows = map(Labelled, pictures.pictures, pictures.labels.tolist())
+
+    def answers(some: list[Labelled], first: int) -> list[Answered | str]:
+        return answered(
+            some, rival, [f"{source}: row {first + place}" for place in range(len(some))]
+        )
+
+    return measure_accuracy(rows, BATCH, answers, advance)
+
+
+def answered(rows: Sequence[Labelled], rival: Rival, names: Sequence[str]) -> list[Answered | str]:
+    """The answer of a rival to each row."""
     with ThreadPoolExecutor(default_workers()) as pool:
-
-        def answers(some: list[Labelled], first: int) -> list[Answered | str]:
-            names = [f"{source}: row {first + place}" for place in range(len(some))]
-            images = pool.map(lambda row, name: reduced(row.png, rival.side, name), some, names)
-            return [Answered(int(logit > 0)) for logit in rival.logits(np.stack(list(images)))]
-
-        return measure_accuracy(rows, BATCH, answers, advance)
+        images = pool.map(lambda row, name: reduced(row.png, rival.side, name), rows, names)
+        return [Answered(int(logit > 0)) for logit in rival.logits(np.stack(list(images)))]

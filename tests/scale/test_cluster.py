@@ -169,6 +169,23 @@ def test_workers_that_dask_gives_up_are_asked_for_again(
     check(paths, tmp_path, {})
 
 
+@pytest.mark.slow
+def test_workers_that_dask_kills(machines: Machines, tmp_path: Path) -> None:
+    """They live for a second or so, and their nannies start others; no item is to blame."""
+    from distributed import Client
+    from distributed.chaos import KillWorker
+
+    paths = files(tmp_path / "in", ["a"] * 400)
+    machines.worker(), machines.worker()
+    with Client(machines.address) as client:
+        client.wait_for_workers(2, timeout=40)
+        client.register_plugin(KillWorker("1.5s", "segfault"))
+        found = run(paths, tmp_path, machines.address)
+    assert found.items == 400 and not found.set_aside
+    assert len(list((tmp_path / "marks").glob("seen-*"))) > 2
+    check(paths, tmp_path, {})
+
+
 def test_the_last_shard_waits_for_a_worker_too(machines: Machines, tmp_path: Path) -> None:
     """All are sent when the only worker is lost: the run says that it waits."""
     paths = files(tmp_path / "in", ["once"])

@@ -32,8 +32,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_made_rows_are_the_same(data: Path, tmp_path: Path) -> None:
     options = ("--level", "easy", "--count", 6, "--shard-rows", 2, "--cluster", "local:1")
-    told("make", "pathfinder", *options, "--out", tmp_path / "easy.parquet")
-    assert (tmp_path / "easy.parquet").read_bytes() == data.read_bytes()
+    out = tmp_path / "easy.parquet"
+    found = json.loads(told("make", "pathfinder", *options, "--out", out, "--json"))
+    assert out.read_bytes() == data.read_bytes()
+    assert (found["out"], found["rows"]) == (str(out), 6) and found["per_second"] > 0
 
 
 def test_reports_are_the_same(data: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from mam.data import StoreConfig, recipe, write_dataset
 from mam.scale import answers_in, map_shards, plan_shards
 from mam.scale.shards import Piece, digest_of
+from tests.data.made_layouts import published_pathfinder
 from tests.scale.jobs import SizeJob
 
 
@@ -111,3 +112,11 @@ def test_large_inputs_have_larger_shards(tmp_path: Path, monkeypatch: pytest.Mon
     assert [len(shard) for shard in plan_shards(paths)] == [2, 2, 2, 2, 1]
     monkeypatch.setattr("mam.scale.shards.MOST_SHARDS", 2)
     assert [len(shard) for shard in plan_shards(paths)] == [5, 4]
+
+
+def test_layouts_that_are_for_one_process_are_refused(tmp_path: Path) -> None:
+    published_pathfinder(tmp_path / "set")
+    with pytest.raises(ValueError, match="set: the layout is published; runs over shards read"):
+        plan_shards([tmp_path / "set"])
+    with pytest.raises(FileNotFoundError, match="nowhere: no such file or folder"):
+        plan_shards([tmp_path / "nowhere"])

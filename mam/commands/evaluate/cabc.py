@@ -15,8 +15,15 @@ from mam.commands.options import (
     PresetName,
     QuietOption,
 )
-from mam.commands.over_shards import AnswersOption, ClusterOption, evaluate_over
+from mam.commands.over_shards import (
+    AnswersOption,
+    ClusterOption,
+    ItemSecondsOption,
+    OnCluster,
+    evaluate_over,
+)
 from mam.commands.progress import progress_bar, row_count
+from mam.core.limits import ITEM_SECONDS
 
 
 def cabc(
@@ -34,6 +41,7 @@ def cabc(
     as_json: JsonOption = False,
     cluster: ClusterOption = None,
     out: AnswersOption = None,
+    item_seconds: ItemSecondsOption = ITEM_SECONDS,
     quiet: QuietOption = False,
 ) -> None:
     """Are two markers on the same letter? Measure on a cABC data set.
@@ -42,10 +50,11 @@ def cabc(
     Example:
       mam evaluate cabc letters.parquet --limit 100
     """
+    on = OnCluster(cluster, out, item_seconds, limit, as_json, quiet)
     if is_rival(model):
         if causes or bound or preset is not None:
             raise ValueError(f"{model}: a rival has neither causes nor presets nor bounds")
-        evaluate_rival(data, model, "cabc", limit, as_json, quiet)
+        evaluate_rival(data, model, "cabc", on)
         return
     from mam.tasks.cabc import evaluate
     from mam.vision.elastic.bank import Bank
@@ -57,7 +66,7 @@ def cabc(
         if causes:
             raise ValueError("--cluster: --causes is for one process")
         known = {"preset": chosen, "bound": bound}
-        evaluate_over("cabc", data, model, known, cluster, out, limit, as_json, quiet)
+        evaluate_over("cabc", data, model, known, on)
         return
     finder = ObjectFinder.of(bank, preset=chosen, bound=bound)
     with progress_bar("evaluating", row_count(data, limit), quiet=quiet) as advance:

@@ -6,8 +6,15 @@ from typing import Annotated
 import typer
 
 from mam.commands.options import DataArgument, JsonOption, LimitOption, QuietOption
-from mam.commands.over_shards import AnswersOption, ClusterOption, evaluate_over
+from mam.commands.over_shards import (
+    AnswersOption,
+    ClusterOption,
+    ItemSecondsOption,
+    OnCluster,
+    evaluate_over,
+)
 from mam.commands.progress import progress_bar, row_count
+from mam.core.limits import ITEM_SECONDS
 
 
 class Column(StrEnum):
@@ -38,6 +45,7 @@ def curves(
     as_json: JsonOption = False,
     cluster: ClusterOption = None,
     out: AnswersOption = None,
+    item_seconds: ItemSecondsOption = ITEM_SECONDS,
     quiet: QuietOption = False,
 ) -> None:
     """Which pixels belong to which curve? Dice, by set.
@@ -47,10 +55,9 @@ def curves(
       mam evaluate curves curves.parquet --json
     """
     if cluster is not None:
-        if appearance:
-            raise typer.BadParameter("--appearance and --cluster do not go together")
-        known = {"column": column.value, "branches": branches}
-        evaluate_over("curves", data, model, known, cluster, out, limit, as_json, quiet)
+        known = {"column": column.value, "branches": branches, "appearance": appearance}
+        on = OnCluster(cluster, out, item_seconds, limit, as_json, quiet)
+        evaluate_over("curves", data, model, known, on)
         return
     from mam.tasks.curves import evaluate as measure
     from mam.vision.curves.strands.curve_grouper import CurveGrouper

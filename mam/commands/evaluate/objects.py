@@ -19,8 +19,15 @@ from mam.commands.options import (
     SplitName,
     SplitOption,
 )
-from mam.commands.over_shards import AnswersOption, ClusterOption, evaluate_over
+from mam.commands.over_shards import (
+    AnswersOption,
+    ClusterOption,
+    ItemSecondsOption,
+    OnCluster,
+    evaluate_over,
+)
 from mam.commands.progress import progress_bar, row_count
+from mam.core.limits import ITEM_SECONDS
 
 
 def objects(
@@ -39,6 +46,7 @@ def objects(
     bound: BoundOption = False,
     cluster: ClusterOption = None,
     out: AnswersOption = None,
+    item_seconds: ItemSecondsOption = ITEM_SECONDS,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -60,7 +68,8 @@ def objects(
         if model is None or depth:
             raise ValueError("--cluster: --leave-out and --depth are for one process")
         wanted, given = chosen_rows(data, choice), {"source": data, "name": name, **known}
-        evaluate_over("objects", data, model, given, cluster, out, limit, as_json, quiet, wanted)
+        on = OnCluster(cluster, out, item_seconds, limit, as_json, quiet)
+        evaluate_over("objects", data, model, given, on, wanted)
         return
     with progress_bar("finding", row_count(data, limit), quiet=quiet) as advance:
         if model is None:

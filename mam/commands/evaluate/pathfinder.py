@@ -7,8 +7,15 @@ import typer
 
 from mam.commands.evaluate.rival import evaluate_rival, is_rival
 from mam.commands.options import DataArgument, JsonOption, LimitOption, QuietOption
-from mam.commands.over_shards import AnswersOption, ClusterOption, evaluate_over
+from mam.commands.over_shards import (
+    AnswersOption,
+    ClusterOption,
+    ItemSecondsOption,
+    OnCluster,
+    evaluate_over,
+)
 from mam.commands.progress import progress_bar, row_count
+from mam.core.limits import ITEM_SECONDS
 
 
 class Input(StrEnum):
@@ -32,6 +39,7 @@ def pathfinder(
     as_json: JsonOption = False,
     cluster: ClusterOption = None,
     out: AnswersOption = None,
+    item_seconds: ItemSecondsOption = ITEM_SECONDS,
     quiet: QuietOption = False,
 ) -> None:
     """Are the two markers on the same contour?
@@ -40,14 +48,15 @@ def pathfinder(
     Example:
       mam evaluate pathfinder hard.parquet --limit 100
     """
+    on = OnCluster(cluster, out, item_seconds, limit, as_json, quiet)
     if is_rival(model):
         if input is Input.clean:
             raise ValueError("--input clean: a rival sees markers in the picture alone; use image")
-        evaluate_rival(data, model, "pathfinder", limit, as_json, quiet)
+        evaluate_rival(data, model, "pathfinder", on)
         return
-    if cluster is not None:
+    if on.cluster is not None:
         known = {"input": (input or Input.clean).value}
-        evaluate_over("pathfinder", data, model, known, cluster, out, limit, as_json, quiet)
+        evaluate_over("pathfinder", data, model, known, on)
         return
     from mam.tasks.pathfinder import evaluate as measure
     from mam.vision.curves.strokes.contour_grouper import ContourGrouper

@@ -13,7 +13,7 @@ from jaxtyping import UInt8
 
 from mam.data.images import encode_png
 from mam.data.read.published import PublishedPathfinderRow
-from mam.data.read.readers import layout_of, rows_of
+from mam.data.read.readers import AnyRow, layout_of, rows_of
 from mam.data.schema import CabcRow, PathfinderRow, check_types, kind_of
 from mam.data.store.parquet import Damaged, open_parquet, parquet_files
 
@@ -84,11 +84,16 @@ def _task(row_type: type, source: str) -> str:
 
 def _from_rows(source: str, task: str) -> Iterator[Labelled]:
     for number, row in enumerate(rows_of(source)):
-        if not isinstance(row, PathfinderRow | PublishedPathfinderRow | CabcRow) or (
-            _TASKS[type(row)] != task
-        ):
-            raise ValueError(f"{source}: row {number} is not of {task}, as the first one is")
-        yield Labelled(encode_png(row.image), row.label)
+        yield labelled(row, task, f"{source}: row {number}")
+
+
+def labelled(row: AnyRow, task: str, name: str) -> Labelled:
+    """What a model that sees nothing else is given of a row."""
+    if not isinstance(row, PathfinderRow | PublishedPathfinderRow | CabcRow) or (
+        _TASKS[type(row)] != task
+    ):
+        raise ValueError(f"{name} is not of {task}")
+    return Labelled(encode_png(row.image), row.label)
 
 
 def _from_parquet(filesystem: Any, names: Sequence[str], row_type: type) -> Iterator[Labelled]:

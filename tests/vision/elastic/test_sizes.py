@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 from PIL import Image
@@ -82,14 +83,18 @@ def test_a_canvas_changes_nothing_inside(rows: list[ObjectRow]) -> None:
         assert np.allclose(one[:, :, 110:], config.outside)
 
 
-def test_another_size_of_picture_compiles_nothing(
-    detector: ObjectDetector, rows: list[ObjectRow]
+@pytest.mark.parametrize("count", [9, pytest.param(100, marks=pytest.mark.slow)])
+def test_pictures_of_many_sizes_share_few_programs(
+    detector: ObjectDetector, rows: list[ObjectRow], count: int
 ) -> None:
-    detector.find(rows[2].image)
+    """Of each canvas: edges, maps, the forward pass, matching of few or many candidates."""
+    jax.clear_caches()
+    shapes = {(90 + 53 * k % 611, 80 + 31 * k % 577) for k in range(count)}
+    assert len(shapes) == count
     with compilations() as names:
-        for cut in (1, 5, 9):
-            detector.find(rows[2].image[cut:, cut:])
-    assert not names
+        for height, width in shapes:
+            detector.find(np.resize(rows[2].image, (height, width, 3)))
+    assert len(names) <= 30, names
 
 
 @pytest.mark.parametrize("wrong", [(0, 1), (2, 1), (1, np.inf)])
@@ -109,6 +114,14 @@ def corner(side: int) -> np.ndarray:
 @pytest.fixture(scope="module")
 def finder() -> ObjectFinder:
     return ObjectFinder(variants=0).fit([corner(100)], [3])
+
+
+def test_letters_in_pictures_of_many_sizes_share_their_programs(finder: ObjectFinder) -> None:
+    finder.find(corner(100))
+    with compilations() as names:
+        for cut in range(1, 60, 7):
+            finder.find(corner(100)[: 128 - cut, : 128 - cut // 2])
+    assert not names
 
 
 def test_a_letter_of_another_size_is_found(finder: ObjectFinder) -> None:

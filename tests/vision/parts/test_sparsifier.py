@@ -1,5 +1,6 @@
 """The sparsifier against the definition, the exact optimum and the generic engine."""
 
+import jax
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from mam.vision.parts.formal import sparsifier_model
 from mam.vision.parts.islands import islands_of
 from mam.vision.parts.masks import Noise, Parts
 from mam.vision.parts.sparsifier import Sparsifier
+from tests.infer.test_compilations import compilations
 from tests.oracles.sparsifier import exact_optimum, score_of
 from tests.vision.pictures import contour, crop, drawn_disc, drawn_strokes, letter
 
@@ -46,6 +48,16 @@ def test_small_scenes_are_explained_optimally(scene: tuple[np.ndarray, Parts]) -
     assert found.score >= best - 0.03 * abs(best) - 1e-3
     places = list(zip(found.row, found.column, strict=True))
     assert len(set(places)) == len(places)
+
+
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="arrays grow on an accelerator")
+def test_pictures_of_many_sizes_compile_nothing() -> None:
+    sparsifier, whole = Sparsifier(Parts.load("pathfinder-parts")), contour(3)
+    with compilations() as names:
+        for cut in range(0, 60, 4):
+            [found] = sparsifier.transform([whole[cut:, cut // 2 :]])
+            assert len(found.row)
+    assert not names
 
 
 @settings(max_examples=12, deadline=None)

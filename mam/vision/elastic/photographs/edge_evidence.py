@@ -34,6 +34,9 @@ class EvidenceConfig:
     outside: float = -0.3  # evidence beyond the picture
 
 
+_SIDES, _GRAIN = (224, 384, 640), 256  # of canvases; larger ones are multiples
+
+
 class ScoreMaps(NamedTuple):
     """Score maps of an image."""
 
@@ -51,20 +54,29 @@ def evidence_of(
     """The score maps of a picture, on a canvas of one of few sizes that holds it and ``room``."""
     channels = as_channels(image, depth, name)
     rows, cols = channels.shape[1:]
-    wanted = np.maximum((rows, cols), room).tolist()
-    beyond = [(0, canvas_side(n) - side) for n, side in zip(wanted, (rows, cols), strict=True)]
-    canvas = np.pad(channels, [(0, 0), *beyond], mode="edge")  # as the filters go on at borders
+    height, width = canvas_shape(max(rows, room[0]), max(cols, room[1]))
+    beyond = (0, 0), (0, height - rows), (0, width - cols)
+    canvas = np.pad(channels, beyond, mode="edge")  # as the filters go on at borders
     return score_maps(find_edges(canvas), config, (rows, cols))
 
 
-def canvas_side(side: int) -> int:
-    """The side of the canvas for so many rows or columns: at most a third more.
+def canvas_shape(rows: int, cols: int) -> tuple[int, int]:
+    """The canvas for a picture, one of few: four or five programs are compiled for each.
 
-    >>> [canvas_side(side) for side in (20, 240, 480, 640, 700)]
-    [64, 256, 512, 640, 768]
+    Small ones are square; from 640 px on, which pictures are reduced to, the shorter side is four
+    fifths of the longer where that is enough.
+
+    >>> [canvas_shape(*size) for size in ((20, 30), (240, 320), (480, 640), (640, 600), (700, 900))]
+    [(224, 224), (384, 384), (512, 640), (640, 640), (820, 1024)]
     """
-    grain = 32 if side <= 256 else 64 if side <= 512 else 128
-    return max(64, -(-side // grain) * grain)
+    longer = max(rows, cols)
+    side = next((one for one in _SIDES if longer <= one), -(-longer // _GRAIN) * _GRAIN)
+    if side < _SIDES[-1]:
+        return side, side
+    shorter = -(-side * 4 // 5)
+    if min(rows, cols) > shorter:
+        return side, side
+    return (shorter, side) if rows < cols else (side, shorter)
 
 
 def score_maps(

@@ -1,0 +1,81 @@
+"""Rows that are evaluated shard by shard make the report of an evaluation in one go."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import mam.scale
+from mam.cli import app
+from mam.data import recipe, write_dataset
+from mam.rivals.predict import Rival
+from mam.scale import map_shards
+from mam.scale.evaluation import EvaluateJob, report_of
+from mam.tasks import cabc, curves, rivals
+from mam.tasks.report import Report
+from mam.vision.curves.strands.curve_grouper import CurveGrouper
+from mam.vision.elastic.letters.finder import ObjectFinder
+from tests.fuzz.kinds import write_all
+from tests.rivals.tiny import tiny, write_set
+
+__all__ = ["tiny"]
+
+
+def by_shards(folder: Path, data: Path, task: str, model: str, **known: Any) -> Report:
+    job = EvaluateJob(task, model, tuple(known.items()))
+    map_shards(job, [data], folder / "answers", shard_bytes=data.stat().st_size // 2)
+    assert len(list((folder / "answers").glob("part-*.parquet"))) > 1
+    return report_of(task, folder / "answers", 1.0)
+
+
+def timeless(report: Report) -> tuple:
+    return report.figures, report.n, report.errors, report.skipped
+
+
+@pytest.mark.parametrize(("level", "appearance"), [("easy", False), ("wild", True)])
+def test_curves(tmp_path: Path, level: str, appearance: bool) -> None:
+    data = write_dataset(recipe("curves", level, 3), 4, tmp_path / "rows.parquet")
+    known = {"column": "mask", "branches": False, "appearance": appearance}
+    found = by_shards(tmp_path, data, "curves", "curves", **known)
+    grouper = CurveGrouper.load("curves")
+    assert timeless(found) == timeless(
+        curves.evaluate(str(data), grouper, "mask", appearance=appearance)
+    )
+
+
+@pytest.mark.slow
+def test_letters(tmp_path: Path) -> None:
+    data = write_dataset(recipe("cabc", "easy", 3), 4, tmp_path / "rows.parquet")
+    found = by_shards(tmp_path, data, "cabc", "letters", preset="best", bound=False)
+    assert timeless(found) == timeless(cabc.evaluate(str(data), ObjectFinder.load("letters")))
+
+
+def test_rivals(tmp_path: Path, tiny: None) -> None:
+    data, model = write_set(tmp_path / "rows.parquet", 6), write_all(tmp_path)["rival"]
+    found = by_shards(tmp_path, data, "rival", str(model), of="pathfinder")
+    alone = rivals.evaluate(str(data), Rival.load(model), "pathfinder")
+    assert found.n == 6 and timeless(found) == timeless(alone)
+    with pytest.raises(ValueError, match="a rival that learned pathfinder, not cabc"):
+        EvaluateJob("rival", str(model), (("of", "cabc"),)).open({str(model): model})
+
+
+@pytest.mark.parametrize("rival", [False, True])
+def test_a_command_hands_on_its_cluster_and_its_limits(
+    tmp_path: Path, tiny: None, rival: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def run_shards(job: Any, shards: Any, folder: Path, **known: Any) -> None:
+        asked.append({"task": job.task, **known})
+        raise ValueError("enough")
+
+    monkeypatch.setattr(mam.scale, "run_shards", run_shards)
+    data = write_set(tmp_path / "rows.parquet", 6)
+    model = ["--model", str(write_all(tmp_path)["rival"])] if rival else []
+    words = ["evaluate", "pathfinder", str(data), *model, "--cluster", "local:1"]
+    words += ["--out", str(tmp_path / "answers"), "--item-seconds", "7"]
+    with pytest.raises(ValueError, match="enough"):
+        CliRunner().invoke(app, words, catch_exceptions=False)
+    assert asked[0]["task"] == ("rival" if rival else "pathfinder")
+    assert (asked[0]["cluster"], asked[0]["item_seconds"]) == ("local:1", 7)
