@@ -34,7 +34,7 @@ class EvidenceConfig:
     outside: float = -0.3  # evidence beyond the picture
 
 
-_SIDES, _GRAIN = (224, 384, 640), 256  # of canvases; larger ones are multiples
+_SIDES, _GRAIN = (224, 320, 448, 640), 256  # of canvases; larger ones are multiples
 
 
 class ScoreMaps(NamedTuple):
@@ -67,7 +67,7 @@ def canvas_shape(rows: int, cols: int) -> tuple[int, int]:
     fifths of the longer where that is enough.
 
     >>> [canvas_shape(*size) for size in ((20, 30), (240, 320), (480, 640), (640, 600), (700, 900))]
-    [(224, 224), (384, 384), (512, 640), (640, 640), (820, 1024)]
+    [(224, 224), (320, 320), (512, 640), (640, 640), (820, 1024)]
     """
     longer = max(rows, cols)
     side = next((one for one in _SIDES if longer <= one), -(-longer // _GRAIN) * _GRAIN)
