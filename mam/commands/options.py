@@ -41,7 +41,10 @@ LETTERS = "letters"  # the bundled model of letters
 LetterModelOption = Annotated[
     str, typer.Option(help="A bank of elastic graphs: bundled name or file.")
 ]
-PresetOption = Annotated[PresetName, typer.Option(help="Our settings, or the paper's.")]
+PresetOption = Annotated[
+    PresetName | None,
+    typer.Option(help="Our settings, or the paper's; default: the model's own."),
+]
 SplitOption = Annotated[
     SplitName,
     typer.Option(help="train, test: 70 % and 30 % of the scenes, frames with the largest masks."),

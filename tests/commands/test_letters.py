@@ -1,6 +1,7 @@
 """`mam learn objects`, `mam find` and `mam evaluate cabc` as a user types them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from mam.cli import app
 from mam.data import encode_png
 from mam.vision.elastic.letters import finder as finders
 from mam.vision.elastic.letters.letter_forward import ForwardConfig
+from mam.vision.elastic.letters.letter_learning import learn_bank
 from mam.vision.elastic.letters.letter_search import LetterSearchConfig
 from mam.vision.elastic.variants import VariantConfig
 from tests.infer.test_compilations import compilations
@@ -63,6 +65,29 @@ def test_learn_find_evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     picture.write_bytes(encode_png(np.full((100, 90), 255, np.uint8)))
     said = run("find", picture, "--model", bank, "--copies", 1).stdout
     assert f"{picture}: nothing there; the best is " in said
+
+
+def test_a_bank_is_searched_for_as_it_was_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bar, picture = np.zeros((40, 60), bool), tmp_path / "bar.png"
+    bar[16:25, 5:50] = True
+    picture.write_bytes(encode_png(bar.astype(np.uint8) * 255))
+    asked: list[str] = []
+
+    def told(self, model, depth, masks):
+        asked.append(dict(self.known)["preset"])
+        raise ValueError("enough")
+
+    monkeypatch.setattr("mam.commands.find.FindJob.search", told)
+    for preset in ("paper", "best"):
+        bank = replace(learn_bank([bar]), config={"side": 60, "preset": preset})
+        bank.save(tmp_path / preset)
+        with pytest.raises(ValueError, match="enough"):
+            run("find", picture, "--model", tmp_path / preset)
+    with pytest.raises(ValueError, match="enough"):
+        run("find", picture, "--model", tmp_path / "paper", "--preset", "best")
+    assert asked == ["paper", "best", "best"]
 
 
 def test_a_set_without_masks_is_refused(tmp_path: Path) -> None:

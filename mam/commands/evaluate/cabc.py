@@ -12,7 +12,7 @@ from mam.commands.options import (
     JsonOption,
     LetterModelOption,
     LimitOption,
-    PresetName,
+    PresetOption,
     QuietOption,
 )
 from mam.commands.over_shards import (
@@ -30,10 +30,7 @@ def cabc(
     data: DataArgument,
     model: LetterModelOption = LETTERS,
     limit: LimitOption = None,
-    preset: Annotated[
-        PresetName | None,
-        typer.Option(help="Our settings, or the paper's; default: the model's own."),
-    ] = None,
+    preset: PresetOption = None,
     causes: Annotated[
         bool, typer.Option("--causes", help="Say at which stage wrong answers went wrong.")
     ] = False,
@@ -61,7 +58,7 @@ def cabc(
     from mam.vision.elastic.letters.finder import ObjectFinder
 
     bank = Bank.load(model)
-    chosen = bank.config.get("preset", "best") if preset is None else preset.value
+    chosen = bank.preset if preset is None else preset.value
     if cluster is not None:
         if causes:
             raise ValueError("--cluster: --causes is for one process")

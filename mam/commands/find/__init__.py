@@ -15,7 +15,6 @@ from mam.commands.options import (
     LetterModelOption,
     MaskName,
     MaskOption,
-    PresetName,
     PresetOption,
     QuietOption,
 )
@@ -68,7 +67,7 @@ def find(
     depth: Annotated[Path | None, typer.Option(help="Objects: the picture's depth.")] = None,
     graphs: GraphsOption = 200,
     threshold: Annotated[int, typer.Option(help="Letters: a pixel is ON above this.")] = 12,
-    preset: PresetOption = PresetName.best,
+    preset: PresetOption = None,
     cluster: ClusterOption = None,
     item_seconds: ItemSecondsOption = ITEM_SECONDS,
     as_json: JsonLinesOption = False,
@@ -83,6 +82,7 @@ def find(
       mam find shelves/ --model mug.safetensors --scales 0.5,2 --json
     """
     from mam.core.model_files import model_kind
+    from mam.vision.elastic.bank import Bank
     from mam.vision.elastic.photographs.object_bank import KIND
 
     found: list[Path] = []
@@ -95,7 +95,8 @@ def find(
     sizes = sizes if scales is None else parse_scales(scales)
     known = {"mask": mask.value, "graphs": graphs, "scales": sizes}
     if not objects:
-        known = {"preset": preset.value, "threshold": threshold, "scales": sizes}
+        chosen = Bank.load(model).preset if preset is None else preset.value
+        known = {"preset": chosen, "threshold": threshold, "scales": sizes}
     job = FindJob(model, copies or (1 if objects else 2), objects, tuple(known.items()), page)
     if cluster is not None:
         if masks or depth:

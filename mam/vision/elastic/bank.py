@@ -39,6 +39,11 @@ class Bank:
     def __len__(self) -> int:
         return len(self.vertices)
 
+    @property
+    def preset(self) -> str:
+        """By which settings it was learned, and is to be searched for."""
+        return self.config.get("preset", "best")
+
     def __repr__(self) -> str:
         vertices, kinds = int(self.vertex_count.sum()), len(np.unique(self.category))
         return f"<Bank: {len(self)} graphs of {kinds} categories, {vertices} vertices>"
