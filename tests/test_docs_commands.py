@@ -120,7 +120,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setitem(finders.PRESETS, "best", lambda: SMALL)
     drawn = np.full((240, 260), 255, np.uint8)
     drawn[38:43, 20:230] = drawn[118:123, 20:230] = 0
-    for name in ("picture.png", "mask.png", "scan.png", "scan.jpg", "neurites.ome.tif"):
+    brought = ("picture.png", "mask.png", "vessels.png", "scan.png", "scan.jpg", "neurites.ome.tif")
+    for name in brought:
         Image.fromarray(drawn).save(name)
     chart = np.full((340, 460, 3), 255, np.uint8)
     chart[100:103, 60:420], chart[200:203, 60:420] = (31, 119, 180), (255, 127, 14)
