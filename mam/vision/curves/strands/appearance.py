@@ -26,7 +26,7 @@ SeenPicture = Num[np.ndarray, "rows cols *channels"]
 
 LOOKS = ("hue", "same hue", "solidity", "contrast")
 _SIGMA = 25.0  # of 255: how much colours differ along one line
-_STANDS_OUT = 40.0  # of 255, from the ground
+STANDS_OUT = 40.0  # of 255, from the ground
 _CLEAR = 60.0  # of 255: a pixel that differs so much from the ground is a line's
 _DARKNESS = 0.3  # what counts of how far a colour is from the ground: edges of lines are paler
 _REACH = 2  # px around a point in which its line may be printed
@@ -60,21 +60,40 @@ def find_looks(strands: Strands, image: SeenPicture) -> Looks:
     >>> looks.colour.astype(int).tolist(), looks.contrast
     ([[0, 180, 180, 108], [180, 180, 0, 108]], 1.0)
     """
-    pixels = np.asarray(image, float).reshape(*image.shape[:2], -1)
-    ground = np.median(pixels.reshape(-1, pixels.shape[-1])[::7], axis=0)
     at = np.rint(strands.points).astype(int)
-    places = np.clip(at[:, None] + _AROUND, 0, np.array(pixels.shape[:2]) - 1)
-    ink = ground - pixels[places[..., 0], places[..., 1]]
-    out = np.linalg.norm(ink, axis=2)
+    ink, out, _ = colours_around(at, image)
     # The nearest pixel that stands out: one farther away may be of another line.
     clear = out > _CLEAR
     which = np.where(clear.any(1), clear.argmax(1), out.argmax(1))
     ink, out = ink[np.arange(len(at)), which], out[np.arange(len(at)), which]
     count = np.maximum(np.bincount(strands.strand, minlength=len(strands)), 1)
     near = out * (which < _NEAR)
-    solid = np.bincount(strands.strand, near > _STANDS_OUT, len(strands)) / count
+    solid = np.bincount(strands.strand, near > STANDS_OUT, len(strands)) / count
     colour = _colours(ink, out, strands)
     return Looks(colour, solid, _contrast(colour, strands.length))
+
+
+def colours_around(
+    places: Int[np.ndarray, "places 2"], image: SeenPicture
+) -> tuple[
+    Float[np.ndarray, "places near channels"],
+    Float[np.ndarray, "places near"],
+    Float[np.ndarray, " near"],
+]:
+    """How the pixels around places differ from the ground, nearest first: by channels, in all, and
+    how far away they are.
+    """
+    pixels = np.asarray(image, float).reshape(*image.shape[:2], -1)
+    ground = np.median(pixels.reshape(-1, pixels.shape[-1])[::7], axis=0)
+    around = np.clip(places[:, None] + _AROUND, 0, np.array(pixels.shape[:2]) - 1)
+    ink = ground - pixels[around[..., 0], around[..., 1]]
+    return ink, np.linalg.norm(ink, axis=2), np.linalg.norm(_AROUND, axis=1)
+
+
+def hues_of(ink: Float[np.ndarray, "*places channels"]) -> Float[np.ndarray, "*places hues"]:
+    """The direction of a difference, of length 255, and its length, which counts less."""
+    far = np.linalg.norm(ink, axis=-1, keepdims=True)
+    return np.concatenate([255 * ink / np.maximum(far, 1.0), _DARKNESS * far], -1)
 
 
 def _colours(
@@ -85,12 +104,10 @@ def _colours(
     """The mean direction in which strands differ from the ground, and how far: thin lines are
     printed paler than they are, but in the same direction.
     """
-    weight = np.where(out > _STANDS_OUT, out, 0.0) + 1e-6
+    weight = np.where(out > STANDS_OUT, out, 0.0) + 1e-6
     total = np.bincount(strands.strand, weight, len(strands))
     mean = [np.bincount(strands.strand, weight * one, len(strands)) / total for one in ink.T]
-    found = np.stack(mean, 1)
-    far = np.linalg.norm(found, axis=1, keepdims=True)
-    return np.concatenate([255 * found / np.maximum(far, 1.0), _DARKNESS * far], 1)
+    return hues_of(np.stack(mean, 1))
 
 
 def _contrast(

@@ -39,7 +39,13 @@ from mam.vision.curves.strands.curve_answer import CurveGrouping
 from mam.vision.curves.strands.shared_look import shared_by_look
 from mam.vision.curves.strands.sharing import SHARING_TERMS
 from mam.vision.curves.strands.strand_continuation import StrandContinuation
-from mam.vision.curves.strands.strand_drawing import StrandDrawing, StrandSketch, describe, sketch
+from mam.vision.curves.strands.strand_drawing import (
+    StrandDrawing,
+    StrandSketch,
+    by_pens,
+    describe,
+    sketch,
+)
 from mam.vision.curves.strands.strand_ends import find_ends
 from mam.vision.curves.strands.strand_learning import Lessons, learn_strands, lessons_of
 from mam.vision.curves.strands.strand_pairs import TERMS
@@ -230,6 +236,10 @@ class CurveGrouper(ChainGrouper):
             return describe(drawn, counts, check_bridging(self.bridging), picture)
         single, ends = continuation.single(drawn.strands), find_ends(drawn.strands)
         if picture is not None:
+            lines = by_pens(drawn, picture)
+            if lines is not None:
+                counts = np.ones(len(lines.strands), np.int64)
+                return describe(lines, counts, check_bridging(self.bridging), picture)
             single = single - shared_by_look(drawn.strands, find_looks(drawn.strands, picture))
         counts = find_counts(drawn.strands, ends, drawn.axis, single)
         return describe(drawn, counts, check_bridging(self.bridging), picture)

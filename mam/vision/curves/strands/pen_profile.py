@@ -53,7 +53,7 @@ def pen_profile(strands: Strands, relief: Relief) -> PenProfile:
     """
     count = len(strands.points)
     nothing = PenProfile(strands.points, np.zeros((count, 2)), 2 * strands.radius, np.zeros(count))
-    if relief.scale > 1 or not count or np.mean(strands.width) > THICK:
+    if not is_thin(strands, relief):
         return nothing
     way = _directions(strands)
     flat = np.abs(way[:, 1]) >= np.abs(way[:, 0])
@@ -73,6 +73,11 @@ def pen_profile(strands: Strands, relief: Relief) -> PenProfile:
         pen * across,
         spare * across,
     )
+
+
+def is_thin(strands: Strands, relief: Relief) -> bool:
+    """Whether single pixels count: thicker curves show where they touch by their skeleton."""
+    return relief.scale == 1 and len(strands) > 0 and float(np.mean(strands.width)) <= THICK
 
 
 def _directions(strands: Strands) -> Float[np.ndarray, "points 2"]:

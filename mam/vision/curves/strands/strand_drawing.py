@@ -15,7 +15,8 @@ from mam.vision.curves.strands.axis import Axis, find_axis
 from mam.vision.curves.strands.broken import CORNER, dashes_of
 from mam.vision.curves.strands.dots import directed, find_dots
 from mam.vision.curves.strands.parted import parted
-from mam.vision.curves.strands.pen_profile import PenProfile, pen_profile
+from mam.vision.curves.strands.pen_lines import find_pen_lines
+from mam.vision.curves.strands.pen_profile import PenProfile, is_thin, pen_profile
 from mam.vision.curves.strands.roughness import smooth_relief
 from mam.vision.curves.strands.routes import find_routes
 from mam.vision.curves.strands.side_by_side import side_by_side
@@ -84,6 +85,14 @@ def sketch(mask: Bool[np.ndarray, "rows cols"], branches: bool = False) -> Stran
         strands = at_corners(strands, CORNER)
         axis = replace(axis, sure=0.0)  # short pieces never turn back
     return StrandSketch(strands, ground, pen_profile(strands, ground), axis, mask.shape)
+
+
+def by_pens(drawn: StrandSketch, picture: SeenPicture) -> StrandSketch | None:
+    """The same with the lines of pens as strands, where every line of a chart has its own."""
+    if drawn.axis.number == 0 or not is_thin(drawn.strands, drawn.ground):
+        return None
+    lines = find_pen_lines(drawn.ground.radius > 0, drawn.strands, picture)
+    return None if lines is None else replace(drawn, strands=lines)
 
 
 def describe(

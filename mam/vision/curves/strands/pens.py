@@ -1,0 +1,94 @@
+r"""The pens of a chart: colours in which its lines are printed, and where each of them is seen.
+
+Strands with nearly one colour are of one pen; the long ones tell which pens there are. At a place
+with neighbours :math:`n` that stand out, of colours :math:`a_n`, a pen of colour :math:`b` is seen
+by
+
+.. math::
+    \max_n \; (1 - \tfrac{|n|}{7}) \,
+    \frac{\exp(-|a_n - b|^2 / 2 \sigma^2)}{\epsilon + \sum_q \exp(-|a_n - b_q|^2 / 2 \sigma^2)}:
+
+lines are printed a pixel or two beside the place where they are drawn.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from mam.vision.curves.strands.appearance import (
+    STANDS_OUT,
+    SeenPicture,
+    colours_around,
+    hues_of,
+)
+from mam.vision.curves.strands.strands import Strands
+
+_SIGMA = 30.0  # of 255: how much colours differ along one line
+_APART = 55.0  # of 255: strands that differ more are of two pens
+_LONG = 0.08  # of the longest strand: shorter ones show mixed colours, and are of known pens
+_NEW = 0.2  # of the longest strand: one this long may have a pen of its own
+_NEXT = 1.5  # px
+_UNLIKELY = 0.05  # epsilon
+_FARTHEST = 7.0  # px
+
+
+class SeenPens(NamedTuple):
+    """Where pens are seen."""
+
+    match: Float[np.ndarray, "pens pixels"]  # 0 to 1
+    visible: Bool[np.ndarray, " pixels"]  # whether anything stands out there
+
+
+def find_pens(strands: Strands, picture: SeenPicture) -> Float[np.ndarray, "pens hues"]:
+    """The colours of pens, those of longer strands first."""
+    colours, number = _strand_colours(strands, picture)
+    length = strands.length[number]
+    longest = float(strands.length.max(initial=0.0))
+    pens: list[np.ndarray] = []
+    weight: list[float] = []
+    for strand in np.argsort(-length, kind="stable").tolist():
+        own, colour = float(length[strand]), colours[strand]
+        if own < _LONG * longest:
+            break
+        far = [float(np.linalg.norm(colour - pen)) for pen in pens]
+        if far and min(far) < _APART:
+            nearest = int(np.argmin(far))
+            weight[nearest] += own
+            pens[nearest] = pens[nearest] + (colour - pens[nearest]) * own / weight[nearest]
+        elif own >= _NEW * longest:
+            pens.append(colour)
+            weight.append(own)
+    return np.array(pens).reshape(len(pens), -1)
+
+
+def _strand_colours(
+    strands: Strands, picture: SeenPicture
+) -> tuple[Float[np.ndarray, "some hues"], Int[np.ndarray, " some"]]:
+    """The usual colour of each strand that is seen, and its number: that of the darkest pixel next
+    to each point, since edges of thin lines are smeared.
+    """
+    ink, out, step = colours_around(np.rint(strands.points).astype(int), picture)
+    near = int((step < _NEXT).sum())  # nearest first
+    darkest = out[:, :near].argmax(1)
+    rows = np.arange(len(out))
+    clear = out[rows, darkest] > STANDS_OUT
+    hues = hues_of(ink[rows, darkest])[clear]
+    of = strands.strand[clear]
+    first = np.flatnonzero(np.append(True, np.diff(of) > 0)[: len(of)])
+    pieces = np.split(hues, first[1:])
+    colours = [np.median(piece, axis=0) for piece in pieces if len(piece)]
+    return np.array(colours).reshape(len(colours), hues.shape[1]), of[first]
+
+
+def see_pens(
+    pens: Float[np.ndarray, "pens hues"], places: Int[np.ndarray, "pixels 2"], picture: SeenPicture
+) -> SeenPens:
+    """Look for pens at places of a picture."""
+    ink, out, step = colours_around(places, picture)
+    visible = out > STANDS_OUT
+    far = ((hues_of(ink)[..., None, :] - pens) ** 2).sum(-1)  # pixels, neighbours, pens
+    likely = np.exp(-far / (2 * _SIGMA**2))
+    share = likely / (_UNLIKELY + likely.sum(-1, keepdims=True))
+    near = (1 - step / _FARTHEST) * visible
+    return SeenPens((share * near[..., None]).max(1).T, np.asarray(visible.any(1)))
