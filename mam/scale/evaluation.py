@@ -141,8 +141,9 @@ def report_of(task: str, folder: Path, seconds: float) -> Report:
     if task == "curves":
         from mam.tasks.curves import Scored, curves_report
 
-        values = (answer.value for _, answer in answers_in(folder))
-        return curves_report((Scored(**value) for value in values if value is not None), seconds)
+        found = (answer for _, answer in answers_in(folder))
+        scored = (Scored(**one.value) if one.value is not None else _why(one) for one in found)
+        return curves_report(scored, seconds)
     if task == "objects":
         from mam.tasks.objects import objects_report
 
@@ -150,11 +151,15 @@ def report_of(task: str, folder: Path, seconds: float) -> Report:
     return accuracy_report(_pairs(folder), seconds)
 
 
+def _why(answer: ItemAnswer) -> str:
+    return answer.error or "no answer"
+
+
 def _scored(answer: ItemAnswer) -> Any:
     from mam.tasks.objects import ScoredObject
 
     if answer.value is None:
-        return answer.error or "no answer"
+        return _why(answer)
     if (found := answer.value.get("found")) is not None:
         return ScoredObject(**found)
     return answer.value.get("skipped")
@@ -163,7 +168,7 @@ def _scored(answer: ItemAnswer) -> Any:
 def _pairs(folder: Path) -> Iterator[tuple[int, Answered | str]]:
     for _, answer in answers_in(folder):
         if answer.value is None:
-            yield 0, answer.error or "no answer"
+            yield 0, _why(answer)
         else:
             value = answer.value
             yield value["truth"], Answered(value["answer"], value["proved"])

@@ -144,30 +144,32 @@ def scores_of(
     ]
 
 
-def curves_report(scored: Iterable[Scored], seconds: float, compiling: float = 0.0) -> Report:
-    """Report on the scores of all rows; see ``evaluate``."""
+def curves_report(scored: Iterable[Scored | str], seconds: float, compiling: float = 0.0) -> Report:
+    """Report on the scores of all rows, or why one has none; see ``evaluate``."""
     figures: dict[str, list[list[float]]] = {}
     errors: list[int] = []
     skipped: dict[int, str] = {}
-    done = proved = 0
-    explained = 0.0
-    for done, one in enumerate(scored, 1):
-        proved += one.proved
-        explained += one.explained
-        if not one.dice:
-            skipped[done - 1] = "no curve has a label"
+    grouped: list[Scored] = []
+    answered = 0
+    for number, one in enumerate(scored):
+        if isinstance(one, str):
+            skipped[number] = one
             continue
+        grouped.append(one)
+        if not one.dice:
+            skipped[number] = "no curve has a label"
+            continue
+        answered += 1
         figures.setdefault(one.set, []).append(one.dice)
         if np.mean(one.dice) < _ENOUGH:
-            errors.append(done - 1)
+            errors.append(number)
     sets = sorted(figures.items())
     measured = {
         "dice": {name: float(np.mean(np.concatenate(rows_))) for name, rows_ in sets},
         "right": {name: float(np.mean([min(r) > _RIGHT for r in rows_])) for name, rows_ in sets},
-        "proved": proved / max(done, 1),
-        "explained": explained / max(done, 1),
+        "proved": sum(one.proved for one in grouped) / max(len(grouped), 1),
+        "explained": sum(one.explained for one in grouped) / max(len(grouped), 1),
     }
-    answered = done - len(skipped)
     return Report(measured, answered, seconds, tuple(errors), skipped, compiling=compiling)
 
 

@@ -95,10 +95,6 @@ def test_a_file_without_pictures_is_refused(
     data = written(tmp_path / "masks.parquet", [touching()], "masks")
     said = refused(monkeypatch, capsys, "evaluate", "curves", data, "--appearance")
     assert "masks.parquet: row 0 has no column 'image'; leave appearance out" in said
-    words = ("--appearance", "--cluster", "local:1", "--out", tmp_path / "answers")
-    said = refused(monkeypatch, capsys, "evaluate", "curves", data, *words)
-    assert "--appearance and --cluster do not go together" in said
-    assert not (tmp_path / "answers").exists()
 
 
 def test_learning_from_files_uses_masks_and_pictures(tmp_path: Path) -> None:

@@ -44,6 +44,14 @@ def test_curves(tmp_path: Path, level: str, appearance: bool) -> None:
     )
 
 
+def test_rows_without_an_answer_are_told_with_the_reason(tmp_path: Path) -> None:
+    data = write_dataset(recipe("curves", "easy", 3), 4, tmp_path / "rows.parquet")
+    known = {"column": "mask", "branches": False, "appearance": True}
+    found = by_shards(tmp_path, data, "curves", "curves", **known)
+    assert found.n == 0 and set(found.skipped) == {0, 1, 2, 3}
+    assert all("has no column 'image'" in why for why in found.skipped.values())
+
+
 @pytest.mark.slow
 def test_letters(tmp_path: Path) -> None:
     data = write_dataset(recipe("cabc", "easy", 3), 4, tmp_path / "rows.parquet")

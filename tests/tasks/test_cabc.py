@@ -105,6 +105,7 @@ def test_the_papers_rings_are_read_by_their_grey(level: str, seed: int, number: 
         cabc.read_as_paper(np.where(row.letters > 0, 255, 0).astype(np.uint8), "plain")
 
 
+@pytest.mark.slow
 def test_the_papers_parts_are_placed_about_as_densely(rows: list[CabcRow]) -> None:
     masks = [mask[::2, ::2] for mask in letter_masks(rows[0])]
     part = disc(PART_RADIUS)
