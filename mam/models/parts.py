@@ -55,6 +55,21 @@ def part_attention_graph(
     kind: "np.ndarray | Sequence | int" = 0,
 ) -> tuple[FactorGraph, AttentionVariables]:
     """The same without looking whether the rules of such models hold, as here they always do."""
+    builder = GraphBuilder()
+    attention = add_part_attention(builder, edges, groups, kinds, vertices=vertices, kind=kind)
+    return builder.build(), attention
+
+
+def add_part_attention(
+    builder: GraphBuilder,
+    edges: "np.ndarray | Sequence",
+    groups: "np.ndarray | Sequence",
+    kinds: PartKind | Sequence[PartKind],
+    *,
+    vertices: int | None = None,
+    kind: "np.ndarray | Sequence | int" = 0,
+) -> AttentionVariables:
+    """Add the same to a graph that has other variables and factors as well."""
     pairs, places = as_ids(edges).reshape(-1, 2), as_ids(groups).reshape(-1, 2)
     if len(pairs) != len(places):
         raise ValueError(f"{len(pairs)} edges, but groups for {len(places)}")
@@ -62,21 +77,19 @@ def part_attention_graph(
     _check_edges(pairs, count)
     listed = [kinds] if isinstance(kinds, PartKind) else list(kinds)
     which = np.broadcast_to(as_ids(kind), (count,))
-    builder = GraphBuilder()
     part = builder.variables("part", count)
     attention = builder.variables("attention", len(pairs))
     for index, chosen in enumerate(listed):
         own = np.flatnonzero(which == index)
         if len(own):
-            factors = _pattern(own, count, pairs, places, attention, chosen)
+            factors = _pattern(own, part, pairs, places, attention, chosen)
             builder.add("part" if len(listed) == 1 else f"part kind {index}", factors)
-    nothing = np.zeros((0, 2), np.int64)
-    return builder.build(), AttentionVariables(attention, part[pairs], nothing)
+    return AttentionVariables(attention, part[pairs], np.zeros((0, 2), np.int64))
 
 
 def _pattern(
     own: np.ndarray,
-    count: int,
+    part: np.ndarray,
     pairs: np.ndarray,
     places: np.ndarray,
     attention: np.ndarray,
@@ -84,7 +97,7 @@ def _pattern(
 ) -> Pattern:
     """Collect the attention variables of every group of the given vertices."""
     width = kind.patterns.groups
-    position = np.full(count, -1)
+    position = np.full(len(part), -1)
     position[own] = np.arange(len(own))
     vertex, group = pairs.ravel(), places.ravel()
     edge = np.repeat(attention, 2)
@@ -100,7 +113,7 @@ def _pattern(
     lengths = np.bincount(row, minlength=len(own) * width)
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     members = Ragged(edge[mine][order], offsets)
-    return Pattern.of(own, members, kind.patterns, kind.log_potentials)
+    return Pattern.of(part[own], members, kind.patterns, kind.log_potentials)
 
 
 def _check_edges(pairs: np.ndarray, count: int) -> None:

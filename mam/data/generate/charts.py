@@ -5,9 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, UInt8
 from PIL import Image, ImageDraw
+from scipy.interpolate import PchipInterpolator
 
 from mam.data.schema import CurvesRow
 
+_COUNTS, _OFTEN = np.arange(2, 7), (0.28, 0.31, 0.26, 0.1, 0.05)  # lines of a chart
+_FINE = 40  # points of a smooth line
 _FINER = 2  # times the size at which the picture is printed
 _INKS = np.array(
     [
@@ -31,9 +34,10 @@ class ChartsConfig:
     rows: tuple[int, int] = (240, 599)  # px, least and most
     cols: tuple[int, int] = (360, 799)  # px
     curves: tuple[int, int] = (2, 6)
-    points: tuple[int, int] = (4, 60)  # of each line
+    points: tuple[int, int] = (4, 25)  # of each line
     width: tuple[int, int] = (2, 4)  # px, of all lines of a chart
-    apart: tuple[float, float] = (0.02, 0.5)  # of the height: how far lines differ
+    apart: tuple[float, float] = (0.03, 0.6)  # of the height: how far lines differ
+    noise: tuple[float, float] = (0.005, 0.3)  # of that
 
 
 def make_chart(
@@ -104,33 +108,64 @@ def _lines(
     config: ChartsConfig, shape: tuple[int, int], rng: np.random.Generator
 ) -> list[Float[np.ndarray, "_ 2"]]:
     """Lines that have a trend in common and differ from it by offset, amplitude and noise."""
-    count = int(rng.integers(config.curves[0], config.curves[1] + 1))
-    points = int(np.exp(rng.uniform(*np.log(config.points))))
-    at = np.linspace(0, 1, points)
-    if rng.random() < 0.3:
-        at = at ** rng.uniform(1.2, 3.0)
+    count = int(rng.choice(_COUNTS.clip(*config.curves), p=_OFTEN))
+    at = _places(int(np.exp(rng.uniform(*np.log(config.points)))), rng)
     apart = np.exp(rng.uniform(*np.log(config.apart)))
-    noise = apart * np.exp(rng.uniform(np.log(0.03), np.log(0.5)))
-    if rng.random() < 0.5:  # measured without noise: smooth lines
+    noise = apart * np.exp(rng.uniform(*np.log(config.noise)))
+    if rng.random() < 0.7:  # measured without noise: smooth lines
         noise = 0.03 * noise
     trend = _trend(at, rng)
-    lines = []
     # Values that stop at a limit, or are rounded, make lines run exactly on top of each other.
     low, high = -0.5 if rng.random() < 0.15 else -9.0, 0.4 if rng.random() < 0.15 else 9.0
-    grain = rng.choice([1e-4, 0.02, 0.05], p=[0.8, 0.1, 0.1])
-    fading = rng.choice(["none", "start", "end"], p=[0.6, 0.25, 0.15])
+    grain = rng.choice([1e-4, 0.02, 0.05], p=[0.85, 0.1, 0.05])
+    fading = str(rng.choice(["none", "start", "end", "both"], p=[0.5, 0.25, 0.15, 0.1]))
+    alike = rng.random() < 0.75  # all are measured at the same places
+    lines = []
     for _ in range(count):
-        own = apart * (rng.normal() + rng.normal() * _trend(at, rng))
-        own = own + noise * rng.normal(size=points)
-        faded = {"none": 1.0, "start": np.minimum(3 * at, 1), "end": np.minimum(3 * (1 - at), 1)}
-        height = np.clip(trend + own * faded[str(fading)], low, high)
-        height = np.round(height / grain) * grain
-        lines.append(height)
-    if rng.random() < 0.3:  # lines that keep their order: they touch, but never cross
-        lines = list(np.sort(lines, axis=0))
-    starts = [int(rng.integers(0, points // 4 + 1)) * (rng.random() < 0.15) for _ in lines]
-    drawn = [np.stack([line, at], 1)[start:] for line, start in zip(lines, starts, strict=True)]
-    return _fitted(drawn, shape)
+        own = at if alike else np.sort(np.append([0.0, 1.0], rng.random(len(at) - 2)))
+        height = apart * (rng.normal() + rng.normal() * _trend(own, rng))
+        height = (height + noise * rng.normal(size=len(own))) * _faded(own, fading)
+        height = np.clip(np.interp(own, at, trend) + height, low, high)
+        lines.append(np.stack([np.round(height / grain) * grain, own], 1))
+    if alike and rng.random() < 0.1:  # lines that keep their order: they touch, but never cross
+        heights = np.sort([line[:, 0] for line in lines], axis=0)
+        lines = [np.stack([height, at], 1) for height in heights]
+    lines = [_part(line, rng) for line in lines]
+    if rng.random() < 0.35:
+        lines = [_smooth(line) for line in lines]
+    return _fitted(lines, shape)
+
+
+def _places(count: int, rng: np.random.Generator) -> Float[np.ndarray, " points"]:
+    """Where lines are measured: evenly, closer at the start as on a logarithmic axis, or anyhow."""
+    at = np.linspace(0, 1, count)
+    kind = rng.random()
+    if kind < 0.3:
+        return at ** rng.uniform(1.2, 3.0)
+    return at if kind > 0.5 else np.sort(np.append([0.0, 1.0], rng.random(count - 2)))
+
+
+def _faded(at: Float[np.ndarray, " points"], fading: str) -> Float[np.ndarray, " points"]:
+    """How much lines differ along their way: they may begin or end in one point."""
+    near = {"none": np.ones_like(at), "start": 3 * at, "end": 3 * (1 - at)}
+    return np.minimum(near.get(fading, 4 * np.minimum(at, 1 - at)), 1.0)
+
+
+def _part(
+    line: Float[np.ndarray, "points 2"], rng: np.random.Generator
+) -> Float[np.ndarray, "_ 2"]:
+    """Some lines begin later, or end before the others."""
+    most = len(line) // 4 + 1
+    start, stop = (int(rng.integers(0, most)) * (rng.random() < 0.15) for _ in range(2))
+    kept = line[start : len(line) - stop]
+    return kept if len(kept) > 1 else line
+
+
+def _smooth(line: Float[np.ndarray, "points 2"]) -> Float[np.ndarray, "_ 2"]:
+    """The same points joined by a smooth curve that does not overshoot them."""
+    places, first = np.unique(line[:, 1], return_index=True)
+    at = np.linspace(places[0], places[-1], _FINE)
+    return np.stack([PchipInterpolator(places, line[first, 0])(at), at], 1)
 
 
 def _trend(

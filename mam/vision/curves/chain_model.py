@@ -76,7 +76,7 @@ class Links(Columns):
     stroke: Int[np.ndarray, "links 2"]
     side: Int[np.ndarray, "links 2"]
     score: Float[np.ndarray, " links"]  # potential of the attention variable
-    over: Int[np.ndarray, "links _"] | None = None  # shared pieces that it leads over, then -1
+    way: Int[np.ndarray, " links"] | None = None  # the piece that shows its way, -1 for a bridge
 
 
 def contour_model(
@@ -124,7 +124,7 @@ class ChainSolver:
         if by_device(False, len(links) >= _WORTH_COMPILING):
             graph = compile_graphs(graph, self._room)
             self._room = graph.room
-        return _decided(solve(graph, evidence))
+        return read_links(solve(graph, evidence))
 
     def decide_each(
         self,
@@ -170,10 +170,11 @@ class ChainSolver:
         compiled = compile_graphs(graphs, self._room)
         self._room = compiled.room
         found = solve(compiled, evidence, messages)
-        return [_decided(one) for one in (found if len(links) > 1 else [found])]
+        return [read_links(one) for one in (found if len(links) > 1 else [found])]
 
 
-def _decided(found: Solution) -> Decided:
+def read_links(found: Solution) -> Decided:
+    """What a solution says of the attention variables of a chain model."""
     on = found["attention"] == 1
     # What was proved by search alone has no margins.
     margin = np.nan_to_num(found.margin("attention"), nan=0.0, posinf=np.inf)

@@ -58,8 +58,8 @@ def complete(links: Links, demanded: Sequence[EndPair], least: float) -> Links:
     if not fresh:
         return links
     ends = np.array(fresh, np.int64)
-    over = None if links.over is None else np.full((len(ends), links.over.shape[1]), -1)
-    added = Links(ends // 2, ends % 2, np.full(len(ends), least, links.score.dtype), over)
+    way = None if links.way is None else np.full(len(ends), -1)
+    added = Links(ends // 2, ends % 2, np.full(len(ends), least, links.score.dtype), way)
     return Links.joined([links, added])
 
 

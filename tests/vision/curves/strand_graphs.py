@@ -18,7 +18,6 @@ def strands_of(courses: list[np.ndarray], node: np.ndarray, width: np.ndarray) -
         length=np.array([one[-1] for one in along]),
         width=width,
         node=node,
-        spare=np.zeros(len(strand)),
     )
 
 

@@ -90,7 +90,7 @@ def test_a_margin_is_what_the_other_answer_costs(kind: str) -> None:
 
 def test_gaps_are_bridged_as_far_as_is_said() -> None:
     picture = np.full((60, 300), 255, np.uint8)
-    picture[28:32, 10:140] = picture[28:32, 164:290] = 0
+    picture[28:32, 10:140] = picture[28:32, 172:290] = 0
     curves = [len(group_drawing(picture, bridging=times).lines) for times in (0, 1, 4)]
     assert curves == [2, 2, 1]
     with pytest.raises(ValueError, match="between 0 and 10"):

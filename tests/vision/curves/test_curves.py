@@ -212,7 +212,7 @@ def test_the_upper_of_two_curves_owns_a_pixel() -> None:
 
 def test_a_strand_that_comes_round_is_cut() -> None:
     drawn = sketch(ring())
-    drawing = describe(drawn, np.ones(len(drawn.strands), int))
+    drawing = describe(drawn)
     assert len(drawing.strands) == 2
     np.testing.assert_allclose(drawing.strands.length, np.pi * 40, rtol=0.1)
 

@@ -5,14 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mam.vision.curves.strands.axis import find_axis
-from mam.vision.curves.strands.routes import find_routes
-from mam.vision.curves.strands.sharing import SHARING_TERMS
-from mam.vision.curves.strands.strand_drawing import StrandDrawing, describe, sketch
+from mam.vision.curves.strands.strand_drawing import describe, sketch
 from mam.vision.curves.strands.strand_ends import find_ends
-from mam.vision.curves.strands.strand_learning import Lessons, learn_strands, lessons_of
+from mam.vision.curves.strands.strand_learning import Choices, Lessons, learn_strands, lessons_of
 from mam.vision.curves.strands.strand_pairs import TERMS, find_end_pairs, terms_of
 from mam.vision.curves.strands.strand_truth import find_truth
-from mam.vision.curves.strands.strands import degrees, find_strands
+from mam.vision.curves.strands.strands import find_strands
 from mam.vision.curves.strands.width import relief
 from tests.vision.pictures import drawn_curve
 
@@ -26,22 +24,14 @@ def two_lines(angle: float, width: int) -> tuple[np.ndarray, list[np.ndarray]]:
     return np.logical_or(*(drawn_curve((200, 200), line, width) for line in dense)), lines
 
 
-def as_known(mask: np.ndarray, courses: list[np.ndarray]) -> StrandDrawing:
-    """Strands drawn as often as courses pass."""
-    drawn = sketch(mask)
-    passes = find_truth(drawn.strands, find_ends(drawn.strands), courses).passes
-    return describe(drawn, np.clip(passes, 1, 3))
-
-
 @settings(max_examples=12)
 @given(st.floats(0.6, np.pi - 0.6), st.integers(3, 14))
 def test_strands_follow_each_other_through_a_crossing(angle: float, width: int) -> None:
     mask, courses = two_lines(angle, width)
-    drawing = as_known(mask, courses)
+    drawing = describe(sketch(mask))
     truth = find_truth(drawing.strands, drawing.ends, courses)
-    shared = drawing.shared
-    inner = (np.linalg.norm(drawing.ends.place - 100, axis=1) < 45) & ~np.repeat(shared, 2)
-    assert (~shared).sum() == 4 and truth.known[inner].all()
+    inner = np.linalg.norm(drawing.ends.place - 100, axis=1) < 45
+    assert len(drawing.strands) == 4 and truth.known[inner].all()
     assert (truth.following >= 0).tolist() == inner.tolist()
     for end in np.flatnonzero(inner):
         assert truth.following[truth.following[end]] == end
@@ -58,15 +48,13 @@ def test_a_planted_continuation_is_recovered() -> None:
     terms[..., 0] = 1.0
     utility = np.concatenate([terms @ planted, np.full((ends, 1), -3.2)], 1)
     choice = (utility + rng.gumbel(size=utility.shape)).argmax(1)
-    lessons = Lessons(
+    choices = Choices(
         end=np.repeat(np.arange(ends), options),
         terms=terms.reshape(-1, len(TERMS)),
-        neighbours=(choice[:, None] == np.arange(options)).ravel(),
+        right=(choice[:, None] == np.arange(options)).ravel(),
         ends=ends,
-        strands=np.ones((2, len(SHARING_TERMS))),
-        single=np.array([True, False]),
     )
-    learned = learn_strands([lessons], [], termination=-1.6)
+    learned = learn_strands([Lessons(choices)], [], termination=-1.6)
     np.testing.assert_allclose(learned.weights, planted, atol=0.25)
 
 
@@ -79,7 +67,7 @@ def test_learning_prefers_straight_and_short() -> None:
     weights = dict(zip(TERMS, learned.weights.tolist(), strict=True))
     assert weights["asymmetry"] < 0 or weights["turn"] < 0
     mask, courses = two_lines(1.45, 9)
-    drawing = as_known(mask, courses)
+    drawing = describe(sketch(mask))
     truth = find_truth(drawing.strands, drawing.ends, courses)
     pairs, scores = drawing.pairs, learned.log_odds(drawing)
     for end in np.flatnonzero(truth.following >= 0):
@@ -93,8 +81,7 @@ def test_terms_are_finite_and_nothing_is_far(seed: int) -> None:
     rng = np.random.default_rng(seed)
     ground = relief(rng.random((40, 40)) < rng.uniform(0.2, 0.9))
     strands = find_strands(ground)
-    routes = find_routes(strands, np.all(degrees(strands.node) > 2, 1))
-    pairs = find_end_pairs(strands, find_ends(strands), ground, routes, find_axis(strands))
+    pairs = find_end_pairs(strands, find_ends(strands), ground, find_axis(strands))
     terms = terms_of(pairs)
     assert np.isfinite(terms).all() and (terms >= 0).all()
     assert (pairs.first < pairs.second).all()

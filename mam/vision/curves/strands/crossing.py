@@ -1,12 +1,12 @@
 """Whether a curve that continues in one of several ends changes sides with the curves beside it.
 
 Around a node its ends stand in a cyclic order. A curve that enters by one end and leaves by another
-has some of the others on its left and the rest on its right; on a route over shared strands the
-counts of its nodes add up. Where both are odd, not all others can pass without crossing it.
+has some of the others on its left and the rest on its right. Where both are odd, not all others can
+pass without crossing it.
 """
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 
 from mam.vision.curves.strands.strand_ends import Ends
 from mam.vision.curves.strands.strands import degrees
@@ -26,32 +26,11 @@ def cyclic_places(ends: Ends) -> Int[np.ndarray, " ends"]:
 
 
 def changes_sides(
-    ends: Ends,
-    first: Int[np.ndarray, " pairs"],
-    second: Int[np.ndarray, " pairs"],
-    over: Int[np.ndarray, "pairs _"],
+    ends: Ends, first: Int[np.ndarray, " pairs"], second: Int[np.ndarray, " pairs"]
 ) -> Bool[np.ndarray, " pairs"]:
-    """Tell which pairs of ends, of one node or joined by a route, cannot avoid to cross others."""
+    """Tell which pairs of ends of one node cannot avoid to cross others."""
     place, degree = cyclic_places(ends), degrees(ends.node)
-    left = right = np.zeros(len(first), np.int64)
-    at = first
-    joined = np.zeros(len(first), bool)
-    for strand in (*over.T, np.full(len(first), -1)):
-        on = ~joined
-        # The end of the next strand that lies at this node, or the last end of all.
-        near = 2 * strand + (ends.node[2 * strand] != ends.node[at])
-        to = np.where(strand >= 0, near, second)
-        there = (ends.node[at] >= 0) & (ends.node[at] == ends.node[to]) & on
-        beyond = (place[to] - place[at]) % np.maximum(degree[at], 1)
-        left = left + there * (degree[at] - 1 - beyond)
-        right = right + there * (beyond - 1)
-        joined = joined | (strand < 0)
-        at = np.where(strand >= 0, to ^ 1, at)
-    return (left % 2 == 1) & (right % 2 == 1)
-
-
-def narrowest(
-    radius: Float[np.ndarray, " strands"], over: Int[np.ndarray, "pairs _"]
-) -> Float[np.ndarray, " pairs"]:
-    """The least radius of the strands of each route, infinite without any."""
-    return np.append(radius, np.inf)[over].min(1)
+    one_node = (ends.node[first] >= 0) & (ends.node[first] == ends.node[second])
+    beyond = (place[second] - place[first]) % np.maximum(degree[first], 1)
+    right, left = beyond - 1, degree[first] - 1 - beyond
+    return one_node & (left % 2 == 1) & (right % 2 == 1)

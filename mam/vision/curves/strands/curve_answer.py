@@ -5,16 +5,15 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy import ndimage
 from scipy.spatial import KDTree
 
 from mam.vision.curves.answer import Grouped, Point
 from mam.vision.curves.chains import Chain
 from mam.vision.curves.owners import FAR, FAR_LEAST, Trace, label_pixels, mask_pixels
+from mam.vision.curves.strands.pen_model import PenFit
 from mam.vision.curves.strands.strand_ends import Ends, find_ends
 from mam.vision.curves.strands.strands import Strands
 
-_SMOOTH = 7  # points of a shared strand that are averaged
 _NOWHERE = Trace(np.zeros((0, 2)), np.zeros(0), *(np.zeros(0, np.int64) for _ in range(3)))
 
 
@@ -23,6 +22,7 @@ class CurveGrouping(Grouped):
     """The curves of a mask: chains of strands and the bridges between them."""
 
     strokes: Strands
+    pens: PenFit | None = None  # how well strands fit the pens of the picture, if it is known
 
     @cached_property
     def trace(self) -> Trace:
@@ -30,8 +30,8 @@ class CurveGrouping(Grouped):
         if not self.chains:
             return _NOWHERE
         ends = find_ends(self.strokes)
-        routes = self._routes()
-        found = [_followed(self.strokes, ends, chain, routes) for chain in self.chains]
+        ways = self._ways()
+        found = [_followed(self.strokes, ends, chain, ways) for chain in self.chains]
         points, radius, seen, strand = (np.concatenate(some) for some in zip(*found, strict=True))
         begins = ~seen & np.append(True, seen[:-1])
         return Trace(
@@ -42,17 +42,19 @@ class CurveGrouping(Grouped):
             strand=strand,
         )
 
-    def _routes(self) -> dict[tuple[int, int], list[int]]:
-        """The shared strands between ends that are joined over some, in both directions."""
-        over = self.links.over
-        if over is None:
+    def _ways(self) -> dict[tuple[int, int], int]:
+        """The strands that show the ways between ends that are joined.
+
+        Strand k is k from the first end of a link to the second, and ~k from the second to the
+        first.
+        """
+        if self.links.way is None:
             return {}
-        rows = np.flatnonzero(self.on & (over >= 0).any(1))
+        rows = np.flatnonzero(self.on & (self.links.way >= 0))
         ends = (2 * self.links.stroke[rows] + self.links.side[rows]).tolist()
         found = {}
-        for (first, second), row in zip(ends, over[rows].tolist(), strict=True):
-            strands = [strand for strand in row if strand >= 0]
-            found[first, second], found[second, first] = strands, strands[::-1]
+        for (first, second), way in zip(ends, self.links.way[rows].tolist(), strict=True):
+            found[first, second], found[second, first] = way, ~way
         return found
 
     @cached_property
@@ -120,7 +122,7 @@ class CurveGrouping(Grouped):
 
 
 def _followed(
-    strands: Strands, ends: Ends, chain: Chain, routes: dict[tuple[int, int], list[int]]
+    strands: Strands, ends: Ends, chain: Chain, ways: dict[tuple[int, int], int]
 ) -> tuple[np.ndarray, ...]:
     """Lay strands and bridges behind one another: points, radii, whether seen, and the strand."""
     border = np.searchsorted(strands.strand, np.arange(len(strands) + 1)).tolist()
@@ -133,59 +135,19 @@ def _followed(
         parts.append((strands.points[forward], strands.radius[forward], own >= 0, own))
         if k < len(following):
             left, entered = 2 * strand + leaves, 2 * following[k][0] + 1 - following[k][1]
-            if (left, entered) in routes:
-                parts.append(_route(strands, ends, left, entered, routes[left, entered]))
+            if (left, entered) in ways:
+                parts.append(_way(strands, left, entered, ways[left, entered]))
             else:
                 parts.append(_bridge(ends, left, entered))
     return tuple(np.concatenate(some) for some in zip(*parts, strict=True))
 
 
-def _route(
-    strands: Strands, ends: Ends, first: int, second: int, over: list[int]
-) -> tuple[np.ndarray, ...]:
-    """The points of shared strands on the way from one end to another, with straight joints.
-
-    Where the ink is wider than the pen the curve keeps to the side on which it comes, or goes over
-    to that on which it leaves.
-    """
-    border = np.searchsorted(strands.strand, np.arange(len(strands) + 1))
-    order, last = [], ends.place[first]
-    for strand in over:
-        own = np.arange(border[strand], border[strand + 1])
-        far = np.linalg.norm(strands.points[own[[0, -1]]] - last, axis=1)
-        order.append(own if far[0] <= far[1] else own[::-1])
-        last = strands.points[order[-1][-1]]
-    way = np.concatenate(order)
-    # It is as wide as several curves beside each other; each is as wide as at its ends.
-    usual = max(ends.width[first], ends.width[second]) / 2
-    radius = np.concatenate(
-        [[ends.width[first] / 2], np.minimum(strands.radius[way], usual), [ends.width[second] / 2]]
-    )
-    inner = _aside(strands.points[way], strands.spare[way], ends.inward[[first, second]])
-    points = np.concatenate([ends.place[[first]], inner, ends.place[[second]]])
-    along = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1)))
-    at = np.linspace(0, along[-1], max(int(np.ceil(along[-1])), 2) + 1)[1:-1]
-    places = np.stack([np.interp(at, along, axis) for axis in points.T], 1)
-    strand = np.where(at < along[-1] / 2, first // 2, second // 2)
-    return places, np.interp(at, along, radius), np.ones(len(at), bool), strand
-
-
-def _aside(
-    points: Float[np.ndarray, "points 2"],
-    spare: Float[np.ndarray, " points"],
-    beyond: Float[np.ndarray, "2 2"],
-) -> Float[np.ndarray, "points 2"]:
-    """Move points to the sides on which the curve lies before the first and after the last."""
-    if len(points) < 3 or not spare.any():
-        return points
-    smooth = ndimage.uniform_filter1d(points, _SMOOTH, axis=0, mode="nearest")
-    ahead = np.gradient(smooth, axis=0)
-    size = np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9)
-    normal = np.stack([ahead[:, 1], -ahead[:, 0]], 1) / size
-    middle = smooth[[0, -1]]
-    start, stop = np.sign(((beyond - middle) * normal[[0, -1]]).sum(1))
-    side = np.linspace(start, stop, len(points))
-    return smooth + (side * spare / 2)[:, None] * normal
+def _way(strands: Strands, first: int, second: int, way: int) -> tuple[np.ndarray, ...]:
+    """The points of a strand that shows the way from one end to another."""
+    low, high = np.searchsorted(strands.strand, [max(way, ~way), max(way, ~way) + 1])
+    own = np.arange(low, high)[:: 1 if way >= 0 else -1]
+    strand = np.where(np.arange(len(own)) < len(own) / 2, first // 2, second // 2)
+    return strands.points[own], strands.radius[own], np.ones(len(own), bool), strand
 
 
 def _bridge(ends: Ends, first: int, second: int) -> tuple[np.ndarray, ...]:

@@ -9,7 +9,7 @@ steps together.
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool
@@ -17,12 +17,11 @@ from jaxtyping import Bool
 from mam.core.limits import CURVE_PIXELS
 from mam.core.model_files import load_model, save_model
 from mam.core.programs import forget_old_programs
-from mam.core.schema import ArraySpec, ModelFile, Schema, Setting
+from mam.core.schema import ModelFile
 from mam.data.images import PictureSource, read_picture
 from mam.infer.certificate import Certificate
 from mam.vision.curves.chain_grouper import ChainGrouper, check_bridging
 from mam.vision.curves.chain_model import (
-    POTENTIALS,
     ContourPotentials,
     Decided,
     Links,
@@ -32,21 +31,24 @@ from mam.vision.curves.chain_model import (
 from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.corrections import Corrections, clamped, complete
 from mam.vision.curves.courses import Contour
-from mam.vision.curves.strands.appearance import LOOKS, SeenPicture, find_looks
+from mam.vision.curves.strands.appearance import LOOKS, SeenPicture
 from mam.vision.curves.strands.branches import crossings_whole, decide_branching
-from mam.vision.curves.strands.counts import find_counts
 from mam.vision.curves.strands.curve_answer import CurveGrouping
-from mam.vision.curves.strands.shared_look import shared_by_look
-from mam.vision.curves.strands.sharing import SHARING_TERMS
-from mam.vision.curves.strands.strand_continuation import StrandContinuation
+from mam.vision.curves.strands.lane_drawing import (
+    LANE_LOOKS,
+    describe_lanes,
+)
+from mam.vision.curves.strands.lane_pairs import LANE_TERMS
+from mam.vision.curves.strands.line_counts import LINE_TERMS, find_line_counts
+from mam.vision.curves.strands.pen_model import PenFit, decide_by_pens
+from mam.vision.curves.strands.strand_continuation import SCHEMA, StrandContinuation
 from mam.vision.curves.strands.strand_drawing import (
     StrandDrawing,
     StrandSketch,
-    by_pens,
     describe,
+    describe_gaps,
     sketch,
 )
-from mam.vision.curves.strands.strand_ends import find_ends
 from mam.vision.curves.strands.strand_learning import Lessons, learn_strands, lessons_of
 from mam.vision.curves.strands.strand_pairs import TERMS
 from mam.vision.curves.strands.strands import Strands
@@ -57,22 +59,14 @@ SeenPictures = Sequence[PictureSource | None]
 _BATCH = 16  # images whose attention variables are decided at once
 # The ends of a strand that is a curve by itself cost as much as those of any other curve.
 _POTENTIALS = ContourPotentials(presence=3.2, termination=-1.6)
-SCHEMA = Schema(
-    "curves",
-    {
-        "weights": ArraySpec(("float64",), (len(TERMS),), -1e6, 1e6),
-        "sharing": ArraySpec(("float64",), (len(SHARING_TERMS),), -1e6, 1e6),
-        "appearance": ArraySpec(("float64",), (len(LOOKS),), -1e6, 1e6),
-    },
-    {
-        "potentials": POTENTIALS,
-        "terms": Setting(list, one_of=(list(TERMS),)),
-        "sharing": Setting(list, one_of=(list(SHARING_TERMS),)),
-        "looks": Setting(list, one_of=(list(LOOKS),)),
-        "threshold": Setting(float, none=True),
-    },
-    "mam learn curves",
-)
+
+
+class Described(NamedTuple):
+    """The strands of a picture, what may be joined, and how well each fits the pens seen in it."""
+
+    strands: Strands
+    links: Links
+    pens: PenFit | None
 
 
 class CurveGrouper(ChainGrouper):
@@ -131,7 +125,8 @@ class CurveGrouper(ChainGrouper):
                 seen.append(lessons_of(drawn, known, picture))
             progress(1)
         self.continuation_ = learn_strands(blind, seen, self.potentials.termination)
-        told = sum(int(some.neighbours.sum()) for some in blind)
+        choices = [own for some in blind for own in (some.strands, some.lanes) if own is not None]
+        told = sum(int(own.right.sum()) for own in choices)
         self.provenance_ = {"images": len(images), "neighbours": told, "pictures": len(seen)}
         return self
 
@@ -188,73 +183,79 @@ class CurveGrouper(ChainGrouper):
         pictures: list[SeenPicture | None],
         continuation: StrandContinuation,
     ) -> list[CurveGrouping]:
-        drawings = [
-            self._drawing(own, picture, continuation)
+        described = [
+            self._described(own, picture, continuation)
             for own, picture in zip(drawn, pictures, strict=True)
         ]
-        links = [self._links(drawing, continuation) for drawing in drawings]
-        strands = [drawing.strands for drawing in drawings]
-        decided = self._decided(strands, links)
+        decided = self._decided(described)
         return [
-            self._answer(drawing.strands, own, *answer, mask)
-            for drawing, own, answer, mask in zip(drawings, links, decided, masks, strict=True)
+            self._answer(*own, *answer, mask)
+            for own, answer, mask in zip(described, decided, masks, strict=True)
         ]
 
     def _presence(self, strands: Strands) -> Presence:
         return np.full(len(strands), self.potentials.presence)
 
     def _decided(
-        self,
-        strands: Sequence[Strands],
-        links: Sequence[Links],
-        told: Sequence[Links] | None = None,
+        self, described: Sequence[Described], told: Sequence[Links] | None = None
     ) -> list[tuple[Decided, Certificate]]:
         """Which links are ON, and how good the answer to each picture is.
 
         ``told`` are the links with what is known of them, if anything is.
         """
-        told = links if told is None else told
-        presence = [self._presence(own) for own in strands]
-        if self.branches:
-            each = zip(strands, links, told, presence, strict=True)
-            return [
-                decide_branching(own.node, some, known, there, self.potentials, self.bound)
-                for own, some, known, there in each
-            ]
-        decided = self._solver.decide_each(told, presence, self.potentials)
+        told = [own.links for own in described] if told is None else told
+        together = [k for k, own in enumerate(described) if own.pens is None and not self.branches]
+        presence = [self._presence(own.strands) for own in described]
+        found = self._solver.decide_each(
+            [told[k] for k in together], [presence[k] for k in together], self.potentials
+        )
+        decided = dict(zip(together, found, strict=True))
         return [
-            (found, certify(some, found, there, self.potentials, self.bound))
-            for some, found, there in zip(links, decided, presence, strict=True)
+            self._alone(own, told[k], presence[k], decided.get(k))
+            for k, own in enumerate(described)
         ]
 
-    def _drawing(
+    def _alone(
+        self, own: Described, told: Links, presence: Presence, found: Decided | None
+    ) -> tuple[Decided, Certificate]:
+        """The answer to one picture, decided by itself unless that was done."""
+        strands, links, pens = own
+        if found is not None:
+            return found, certify(links, found, presence, self.potentials, self.bound)
+        if pens is not None:
+            return decide_by_pens(links, told, presence, pens, self.potentials, self.bound)
+        return decide_branching(strands.node, links, told, presence, self.potentials, self.bound)
+
+    def _described(
         self, drawn: StrandSketch, picture: SeenPicture | None, continuation: StrandContinuation
-    ) -> StrandDrawing:
+    ) -> Described:
+        """What may be joined, with what it scores."""
+        if drawn.lanes is not None:
+            counts = find_line_counts(drawn.lanes.arcs, continuation.single(drawn.lanes))
+            lanes = describe_lanes(drawn.lanes, counts, picture)
+            side = np.tile(np.array([[1, 0]]), (len(lanes.pair), 1))
+            links = Links(lanes.pair, side, continuation.lane_odds(lanes), lanes.way)
+            gaps = describe_gaps(drawn, lanes, check_bridging(self.bridging))
+            bridges = self._links(gaps, continuation)
+            bridges = replace(bridges, way=np.full(len(bridges), -1))
+            return Described(lanes.strands, Links.joined([links, bridges]), lanes.pens)
         if self.branches:
             drawn = replace(drawn, strands=crossings_whole(drawn.strands))
-            counts = np.ones(len(drawn.strands), np.int64)
-            return describe(drawn, counts, check_bridging(self.bridging), picture)
-        single, ends = continuation.single(drawn.strands), find_ends(drawn.strands)
-        if picture is not None:
-            lines = by_pens(drawn, picture)
-            if lines is not None:
-                counts = np.ones(len(lines.strands), np.int64)
-                return describe(lines, counts, check_bridging(self.bridging), picture)
-            single = single - shared_by_look(drawn.strands, find_looks(drawn.strands, picture))
-        counts = find_counts(drawn.strands, ends, drawn.axis, single)
-        return describe(drawn, counts, check_bridging(self.bridging), picture)
+        drawing = describe(drawn, check_bridging(self.bridging), picture)
+        return Described(drawing.strands, self._links(drawing, continuation), None)
 
     def corrected(self, found: CurveGrouping, corrections: Corrections) -> CurveGrouping:
         """Solve again with what is known of some links; all else is as it was."""
         links = complete(found.links, corrections.demand, self.potentials.least_link)
         known_links = [clamped(links, corrections)]
-        [(decided, known)] = self._decided([found.strokes], [links], known_links)
-        return self._answer(found.strokes, links, decided, known, found.pixels)
+        own = Described(found.strokes, links, found.pens)
+        [(decided, known)] = self._decided([own], known_links)
+        return self._answer(*own, decided, known, found.pixels)
 
     def _links(self, drawing: StrandDrawing, continuation: StrandContinuation) -> Links:
         ends = np.stack([drawing.pairs.first, drawing.pairs.second], 1)
         score = continuation.log_odds(drawing)
-        links = Links(ends // 2, ends % 2, score, drawing.pairs.over)
+        links = Links(ends // 2, ends % 2, score)
         kept = links.score > self.potentials.least_link
         return links.take(kept | drawing.pairs.ink if self.branches else kept)
 
@@ -262,19 +263,19 @@ class CurveGrouper(ChainGrouper):
         self,
         strands: Strands,
         links: Links,
+        pens: PenFit | None,
         found: Decided,
         known: Certificate,
         mask: Bool[np.ndarray, "rows cols"],
     ) -> CurveGrouping:
         group = group_numbers(links.stroke, found.on, len(strands))
         curve = np.ones(len(strands), bool)
-        if links.over is not None:
-            over = links.over[found.on]
-            curve[over[over >= 0]] = False
+        if links.way is not None:
+            curve[links.way[links.way >= 0]] = False
         # The groups that are curves, numbered anew in the same order.
         number = np.cumsum(np.bincount(group[curve], minlength=len(strands)) > 0) - 1
         group = np.where(curve, number[group], -1)
-        return CurveGrouping(strands, group, links, *found[:2], mask, *known)
+        return CurveGrouping(strands, group, links, *found[:2], mask, *known, pens=pens)
 
     def _fitted(self) -> StrandContinuation:
         return self._learned("continuation_")
@@ -282,7 +283,8 @@ class CurveGrouper(ChainGrouper):
     def save(self, path: str | Path) -> None:
         """Write what was learned to a file."""
         config = {"potentials": asdict(self.potentials), "terms": TERMS}
-        config["sharing"], config["looks"] = SHARING_TERMS, LOOKS
+        config |= {"looks": LOOKS, "lane_terms": LANE_TERMS}
+        config |= {"lane_looks": LANE_LOOKS, "line_terms": LINE_TERMS}
         config["threshold"] = self.threshold
         learned = self._fitted()
         save_model(path, ModelFile(vars(learned), config, self.provenance_), SCHEMA)

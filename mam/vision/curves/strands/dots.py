@@ -120,7 +120,6 @@ def _as_strands(dots: Dots, axis: Float[np.ndarray, "dots 2"]) -> Strands:
         length=radius,
         width=2 * radius,
         node=np.full((count, 2), -1),
-        spare=np.zeros(3 * count),
     )
 
 

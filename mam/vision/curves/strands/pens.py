@@ -8,7 +8,8 @@ by
     \max_n \; (1 - \tfrac{|n|}{7}) \,
     \frac{\exp(-|a_n - b|^2 / 2 \sigma^2)}{\epsilon + \sum_q \exp(-|a_n - b_q|^2 / 2 \sigma^2)}:
 
-lines are printed a pixel or two beside the place where they are drawn.
+lines are printed a pixel or two beside the place where they are drawn. What a strand says for a pen
+is the sum over its points of the logarithm of this, against that of the pen that is seen best.
 """
 
 from typing import NamedTuple
@@ -31,6 +32,9 @@ _NEW = 0.2  # of the longest strand: one this long may have a pen of its own
 _NEXT = 1.5  # px
 _UNLIKELY = 0.05  # epsilon
 _FARTHEST = 7.0  # px
+_BLURRED = 0.05  # of a sight: a place is not less surely of a pen than this,
+_DOUBT = 1.5  # nor does it say more than that against one
+_EACH = 0.5  # of what a point says: neighbours say the same
 
 
 class SeenPens(NamedTuple):
@@ -92,3 +96,16 @@ def see_pens(
     share = likely / (_UNLIKELY + likely.sum(-1, keepdims=True))
     near = (1 - step / _FARTHEST) * visible
     return SeenPens((share * near[..., None]).max(1).T, np.asarray(visible.any(1)))
+
+
+def pen_fit(strands: Strands, picture: SeenPicture) -> Float[np.ndarray, "strands pens"] | None:
+    """How well each strand fits each pen, 0 for the best; None where no two pens are told apart."""
+    pens = find_pens(strands, picture)
+    if len(pens) < 2:
+        return None
+    last = np.array(picture.shape[:2]) - 1
+    seen = see_pens(pens, np.clip(np.rint(strands.points), 0, last).astype(np.int64), picture)
+    said = np.log(_BLURRED + seen.match.T)
+    said = np.maximum(said - said.max(1, keepdims=True), -_DOUBT) * seen.visible[:, None]
+    columns = [_EACH * np.bincount(strands.strand, own, len(strands)) for own in said.T]
+    return np.stack(columns, 1)

@@ -10,7 +10,6 @@ Where :math:`W - P` is large, two strands take the place of one, at either borde
 widths vary, as those of a brush, there is no pen, and strands stay as they are.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -65,9 +64,7 @@ def side_by_side(strands: Strands, relief: Relief) -> Strands:
         return strands
     wide = _long_runs(excess > np.maximum(_WIDER, _WIDER_SHARE * pen), strands.strand)
     wide &= _at_branchings(wide, strands)
-    excess = np.maximum(excess, 0.0)
-    strands = replace(strands, spare=excess)
-    return _doubled(strands, wide, ink, excess, pen) if wide.any() else strands
+    return _doubled(strands, wide, ink, np.maximum(excess, 0.0), pen) if wide.any() else strands
 
 
 def _mean_width(strands: Strands, relief: Relief) -> float:
@@ -161,5 +158,4 @@ def _doubled(
         length=np.concatenate([cut.length, cut.length[double]]),
         width=np.concatenate([width, width[double]]),
         node=np.concatenate([node, node[double]]),
-        spare=np.concatenate([np.where(mine, 0.0, cut.spare), np.zeros(int(mine.sum()))]),
     )

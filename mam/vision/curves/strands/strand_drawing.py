@@ -1,30 +1,24 @@
-"""A mask as the chain model sees it: strands, their ends, and the pairs that may be joined.
-
-First a mask is cut into strands. Then it must be said how many curves run over each: a strand
-between two branchings that several curves share is no part of any chain, but links lead over it;
-one with a free end is there as often as curves end on it.
-"""
+"""A mask as the chain model sees it: strands, their ends, and the pairs that may be joined."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
+from mam.vision.curves.strands.along_strands import THICK
 from mam.vision.curves.strands.appearance import Looks, SeenPicture, find_looks, look_terms
 from mam.vision.curves.strands.axis import Axis, find_axis
 from mam.vision.curves.strands.broken import CORNER, dashes_of
 from mam.vision.curves.strands.dots import directed, find_dots
-from mam.vision.curves.strands.parted import parted
-from mam.vision.curves.strands.pen_lines import find_pen_lines
-from mam.vision.curves.strands.pen_profile import PenProfile, is_thin, pen_profile
+from mam.vision.curves.strands.lane_drawing import LaneDrawing, LaneSketch, sketch_lanes
 from mam.vision.curves.strands.roughness import smooth_relief
-from mam.vision.curves.strands.routes import find_routes
 from mam.vision.curves.strands.side_by_side import side_by_side
 from mam.vision.curves.strands.strand_ends import Ends, find_ends
 from mam.vision.curves.strands.strand_pairs import EndPairs, find_end_pairs, terms_of
 from mam.vision.curves.strands.strands import (
     Strands,
     at_corners,
+    chosen,
     find_pieces,
     halved,
     joined_strands,
@@ -32,7 +26,6 @@ from mam.vision.curves.strands.strands import (
 )
 from mam.vision.curves.strands.width import Relief
 
-_SURE = 0.5  # of an axis from which on curves may share strands
 _HALVES = 8  # points of a strand of which either half still has a direction
 
 
@@ -42,19 +35,18 @@ class StrandSketch:
 
     strands: Strands
     ground: Relief
-    ink: PenProfile
     axis: Axis
     shape: tuple[int, ...]  # of the mask
+    lanes: LaneSketch | None = None  # of a chart: this tells more
 
 
 @dataclass(frozen=True, eq=False)
 class StrandDrawing:
-    """Strands with a copy for each curve that ends on them, and the pairs that may be joined."""
+    """Strands, and the pairs of their ends that may be joined."""
 
     strands: Strands
     ends: Ends
     pairs: EndPairs
-    shared: Bool[np.ndarray, " strands"]  # by curves that pass: part of no chain
     looks: Looks | None = None  # where the picture is known
 
     def terms(self) -> Float[np.ndarray, "pairs terms"]:
@@ -84,59 +76,49 @@ def sketch(mask: Bool[np.ndarray, "rows cols"], branches: bool = False) -> Stran
     if dashes_of(strands).any():
         strands = at_corners(strands, CORNER)
         axis = replace(axis, sure=0.0)  # short pieces never turn back
-    return StrandSketch(strands, ground, pen_profile(strands, ground), axis, mask.shape)
-
-
-def by_pens(drawn: StrandSketch, picture: SeenPicture) -> StrandSketch | None:
-    """The same with the lines of pens as strands, where every line of a chart has its own."""
-    if drawn.axis.number == 0 or not is_thin(drawn.strands, drawn.ground):
-        return None
-    lines = find_pen_lines(drawn.ground.radius > 0, drawn.strands, picture)
-    return None if lines is None else replace(drawn, strands=lines)
+    lanes = None
+    thin = ground.scale == 1 and len(strands) > 0 and float(np.mean(strands.width)) <= THICK
+    if thin and not branches:
+        lanes = sketch_lanes(ground.radius > 0, axis)
+    return StrandSketch(strands, ground, axis, mask.shape, lanes)
 
 
 def describe(
-    drawn: StrandSketch,
-    counts: Int[np.ndarray, " strands"],
-    bridging: float = 1.0,
-    picture: SeenPicture | None = None,
+    drawn: StrandSketch, bridging: float = 1.0, picture: SeenPicture | None = None
 ) -> StrandDrawing:
     """List what may be joined. Gaps are taken to be ``bridging`` times narrower than they are.
 
     A strand whose ends may continue each other is cut in two, so that no attention variable has
-    both ends on one part. Where no axis is sure every strand counts once: there short strands
-    between two crossings look like shared ones, and seldom are.
+    both ends on one part.
     """
     strands = drawn.strands
-    if drawn.axis.sure < _SURE:
-        counts = np.ones_like(counts)
-    strands, shared, piece = parted(strands, counts, drawn.ink)
-    drawing = _paired(strands, shared, piece, drawn, bridging)
-    pairs = drawing.pairs
-    round_ = pairs.first // 2 == pairs.second // 2
+    drawing = _paired(strands, drawn, bridging)
+    round_ = drawing.pairs.first // 2 == drawing.pairs.second // 2
     which = np.zeros(len(strands), bool)
-    which[pairs.first[round_] // 2] = True
+    which[drawing.pairs.first[round_] // 2] = True
     which &= np.bincount(strands.strand, minlength=len(strands)) >= _HALVES
     if which.any():
-        shared = np.repeat(shared, 1 + which)
-        drawing = _paired(halved(strands, which), shared, None, drawn, bridging)
-        pairs = drawing.pairs
+        drawing = _paired(halved(strands, which), drawn, bridging)
+    pairs = drawing.pairs
     looks = None if picture is None else find_looks(drawing.strands, picture)
-    pairs = pairs.take(pairs.first // 2 != pairs.second // 2)
-    return replace(drawing, pairs=pairs, looks=looks)
+    return replace(drawing, pairs=pairs.take(pairs.first // 2 != pairs.second // 2), looks=looks)
 
 
-def _paired(
-    strands: Strands,
-    shared: Bool[np.ndarray, " strands"],
-    piece: Int[np.ndarray, " ends"] | None,
-    drawn: StrandSketch,
-    bridging: float,
-) -> StrandDrawing:
+def describe_gaps(drawn: StrandSketch, lanes: LaneDrawing, bridging: float) -> StrandDrawing:
+    """List the gaps between lanes: from one that ends nowhere to one that begins beyond."""
+    own = chosen(lanes.strands, np.arange(lanes.lanes))
+    drawing = _paired(own, drawn, bridging)
+    ends, pairs = drawing.ends, drawing.pairs
+    both = np.stack([pairs.first, pairs.second])
+    free = (ends.node[both] < 0).all(0) & (pairs.first % 2 != pairs.second % 2)
+    before, after = np.where(pairs.first % 2 == 1, both, both[::-1])
+    along = ends.place[:, drawn.axis.number]
+    onward = along[after] - along[before] > -pairs.width
+    apart = pairs.first // 2 != pairs.second // 2
+    return replace(drawing, pairs=pairs.take(free & onward & apart))
+
+
+def _paired(strands: Strands, drawn: StrandSketch, bridging: float) -> StrandDrawing:
     ends = find_ends(strands)
-    routes = find_routes(strands, shared)
-    pairs = find_end_pairs(strands, ends, drawn.ground, routes, drawn.axis, bridging)
-    own = ~shared[pairs.first // 2] & ~shared[pairs.second // 2]
-    if piece is not None:
-        own &= (piece[pairs.first] != piece[pairs.second]) | (pairs.first // 2 == pairs.second // 2)
-    return StrandDrawing(strands, ends, pairs.take(own), shared)
+    pairs = find_end_pairs(strands, ends, drawn.ground, drawn.axis, bridging)
+    return StrandDrawing(strands, ends, pairs)

@@ -24,7 +24,6 @@ _UNHOOKED = 4.0  # widths of a strand that has enough without them
 _THIN = 5.0  # px: tips of thicker curves are told by how they taper
 _INWARD = 2.0  # widths from an end to the point that tells on which side of others it lies,
 _INWARD_LEAST = 6.0  # px, and this on top
-_LOW = 0.05  # quantile of the widths that is the least
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +36,6 @@ class Ends:
     width: Float[np.ndarray, " ends"]
     node: Int[np.ndarray, " ends"]  # where it meets others, -1 where it lies free
     inward: Float[np.ndarray, "ends 2"]  # a point of the strand some way in
-    least: Float[np.ndarray, " ends"]  # least width along the strand, tips apart
 
     def __len__(self) -> int:
         return len(self.width)
@@ -64,10 +62,7 @@ def find_ends(strands: Strands) -> Ends:
         np.stack(both, 1).reshape(-1, *both[0].shape[1:]) for both in zip(*fits, strict=True)
     )
     inward = np.stack([_points_at(strands, distance) for distance in (before, after)], 1)
-    least = np.repeat(_least_width(strands), 2)
-    return Ends(
-        place, heading, curvature, width, strands.node.ravel(), inward.reshape(-1, 2), least
-    )
+    return Ends(place, heading, curvature, width, strands.node.ravel(), inward.reshape(-1, 2))
 
 
 def _points_at(
@@ -78,13 +73,6 @@ def _points_at(
     off = np.abs(distance - wanted[strands.strand])
     order = np.lexsort((off, strands.strand))
     return strands.points[order[np.searchsorted(strands.strand, np.arange(len(strands)))]]
-
-
-def _least_width(strands: Strands) -> Float[np.ndarray, " strands"]:
-    """A low quantile of the widths along each strand: single thin points are noise."""
-    order = np.lexsort((strands.radius, strands.strand))
-    first, last = borders(strands.strand, len(strands))
-    return 2 * strands.radius[order[first + ((last - first) * _LOW).astype(int)]]
 
 
 def _third(

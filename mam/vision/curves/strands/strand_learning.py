@@ -13,34 +13,45 @@ squares: logistic regression with as many classes as an end has pairs.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from mam.vision.curves.courses import Contour
 from mam.vision.curves.strands.appearance import LOOKS, SeenPicture
-from mam.vision.curves.strands.counts import MOST
-from mam.vision.curves.strands.sharing import SHARING_TERMS, sharing_terms
+from mam.vision.curves.strands.lane_drawing import LANE_LOOKS, LaneSketch, describe_lanes
+from mam.vision.curves.strands.lane_pairs import LANE_TERMS
+from mam.vision.curves.strands.lane_truth import following_lanes, passing_lines
+from mam.vision.curves.strands.line_counts import LINE_TERMS
 from mam.vision.curves.strands.strand_continuation import StrandContinuation
 from mam.vision.curves.strands.strand_drawing import StrandSketch, describe
-from mam.vision.curves.strands.strand_ends import find_ends
+from mam.vision.curves.strands.strand_pairs import TERMS
 from mam.vision.curves.strands.strand_truth import find_truth
-from mam.vision.curves.strands.strands import degrees
 
 _PRIOR = 1e-4  # weight of the squares, beside a mean
+_LINE_PRIOR = 1e-3  # the same for arcs
+_GOES_ON = -20.0  # termination of a lane at a pinch: its line goes on there
 
 
 @dataclass(frozen=True, eq=False)
-class Lessons:
+class Choices:
     """What known ends may choose from: each pair appears at either of its ends that is known."""
 
     end: Int[np.ndarray, " options"]
     terms: Float[np.ndarray, "options terms"]
-    neighbours: Bool[np.ndarray, " options"]
+    right: Bool[np.ndarray, " options"]
     ends: int  # all of them, those without options as well
-    strands: Float[np.ndarray, "strands features"]  # those of which it is known who has them
-    single: Bool[np.ndarray, " strands"]  # whether one curve alone
+
+
+@dataclass(frozen=True, eq=False)
+class Lessons:
+    """What a picture teaches: of ends of strands, and of lanes and arcs if it is a chart."""
+
+    strands: Choices
+    lanes: Choices | None = None
+    arcs: Float[np.ndarray, "arcs terms"] | None = None
+    single: Bool[np.ndarray, " arcs"] | None = None  # whether one line alone runs there
 
 
 def lessons_of(
@@ -48,50 +59,57 @@ def lessons_of(
 ) -> Lessons:
     """List the options of every end of which it is known how it continues.
 
-    Strands are drawn as often as courses say. An end that continues in one with which it makes no
-    pair teaches nothing.
+    An end that continues in one with which it makes no pair teaches nothing. Charts teach both
+    ways to see them: corners are known from them.
     """
-    passes = find_truth(drawn.strands, find_ends(drawn.strands), courses).passes
-    drawing = describe(_whole(drawn), np.clip(passes, 1, MOST), picture=picture)
+    drawing = describe(drawn, picture=picture)
     truth = find_truth(drawing.strands, drawing.ends, courses)
-    pairs, told = drawing.pairs, (passes > 0) & (degrees(drawn.strands.node) > 2).any(1)
-    terms, neighbours = drawing.terms(), truth.following[pairs.first] == pairs.second
+    pairs = drawing.pairs
+    right = truth.following[pairs.first] == pairs.second
     offered = truth.following < 0
-    offered[pairs.first[neighbours]] = offered[pairs.second[neighbours]] = True
-    known = truth.known & offered
-    number = np.cumsum(known) - 1
-    at = np.concatenate([pairs.first, pairs.second])
+    offered[pairs.first[right]] = offered[pairs.second[right]] = True
+    both = np.stack([pairs.first, pairs.second])
+    strands = _choices_of(both, drawing.terms(), right, truth.known & offered)
+    if drawn.lanes is None:
+        return Lessons(strands)
+    return Lessons(strands, *_chart_lessons(drawn.lanes, courses, picture))
+
+
+def _chart_lessons(
+    drawn: LaneSketch, courses: Sequence[Contour], picture: SeenPicture | None
+) -> tuple[Choices, Float[np.ndarray, "arcs terms"], Bool[np.ndarray, " arcs"]]:
+    """Lanes have as many lines as courses say; each of two ends that are joined has one choice."""
+    lines = passing_lines(drawn, courses)
+    drawing = describe_lanes(drawn, lines, picture)
+    following = following_lanes(drawing, drawn, courses)
+    first, second = drawing.pair.T
+    right = following[first] == second
+    both = np.stack([2 * first + 1, 2 * second])
+    known = np.zeros(2 * drawing.lanes, bool)
+    known[both[:, right]] = True
+    return _choices_of(both, drawing.terms, right, known), drawn.terms, lines == 1
+
+
+def _choices_of(
+    both: Int[np.ndarray, "2 pairs"],
+    terms: Float[np.ndarray, "pairs terms"],
+    right: Bool[np.ndarray, " pairs"],
+    known: Bool[np.ndarray, " ends"],
+) -> Choices:
+    number, at = np.cumsum(known) - 1, both.ravel()
     mine = known[at]
-    return Lessons(
-        end=number[at[mine]],
-        terms=np.concatenate([terms, terms])[mine],
-        neighbours=np.concatenate([neighbours, neighbours])[mine],
-        ends=int(known.sum()),
-        strands=sharing_terms(drawn.strands)[told],
-        single=passes[told] == 1,
-    )
+    options, wanted = np.concatenate([terms, terms])[mine], np.concatenate([right, right])[mine]
+    return Choices(number[at[mine]], options, wanted, int(known.sum()))
 
 
-def _whole(drawn: StrandSketch) -> StrandSketch:
-    """A sketch whose shared strands are not taken apart.
-
-    The ends of parted strands lie where lines touch, and how they go on there is often told by
-    nothing: such lessons would teach that nothing counts.
-    """
-    nothing = np.zeros_like(drawn.ink.spare)
-    return replace(drawn, ink=drawn.ink._replace(spare=nothing))
-
-
-def joined_lessons(several: Sequence[Lessons]) -> Lessons:
-    """Put the lessons of several images behind each other; all know the picture, or none does."""
+def joined_choices(several: Sequence[Choices]) -> Choices:
+    """Put the choices of several images behind each other; all know the picture, or none does."""
     first = np.cumsum([0, *(some.ends for some in several)])
-    return Lessons(
+    return Choices(
         end=np.concatenate([some.end + at for some, at in zip(several, first, strict=False)]),
         terms=np.concatenate([some.terms for some in several]),
-        neighbours=np.concatenate([some.neighbours for some in several]),
+        right=np.concatenate([some.right for some in several]),
         ends=int(first[-1]),
-        strands=np.concatenate([some.strands for some in several]),
-        single=np.concatenate([some.single for some in several]),
     )
 
 
@@ -100,20 +118,40 @@ def learn_strands(
 ) -> StrandContinuation:
     """Fit the weights to the choices; ``seen`` are lessons of which the picture is known as well.
 
-    Without such, the look of strands counts nothing.
+    Without such, the look of lines counts nothing; without charts lanes count nothing.
     """
-    lessons = joined_lessons(blind)
-    if not lessons.neighbours.any():
+    strands = _learned(
+        [some.strands for some in blind], [some.strands for some in seen], termination, LOOKS
+    )
+    lanes = _learned(
+        [some.lanes for some in blind], [some.lanes for some in seen], _GOES_ON, LANE_LOOKS
+    )
+    if strands is None and lanes is None:
         raise ValueError("no two strands follow each other on a course: there is nothing to learn")
-    weights = _choices(lessons, termination)
-    appearance = np.zeros(len(LOOKS))
-    if any(some.neighbours.any() for some in seen):
-        appearance = _choices(joined_lessons(seen), termination, weights)
-    return StrandContinuation(weights, _learn_sharing(lessons), appearance)
+    nothing = np.zeros(len(TERMS)), np.zeros(len(LOOKS))
+    no_lanes = np.zeros(len(LANE_TERMS)), np.zeros(len(LANE_LOOKS))
+    return StrandContinuation(*(strands or nothing), *(lanes or no_lanes), _learn_lines(blind))
+
+
+def _learned(
+    blind: Sequence[Choices | None],
+    seen: Sequence[Choices | None],
+    termination: float,
+    looks: Sequence[str],
+) -> tuple[Float[np.ndarray, " terms"], Float[np.ndarray, " looks"]] | None:
+    """The weights of terms, and of looks beside them; None where no choice is known."""
+    told = [some for some in blind if some is not None and some.right.any()]
+    if not told:
+        return None
+    weights = _choices(joined_choices(told), termination)
+    told = [some for some in seen if some is not None and some.right.any()]
+    if not told:
+        return weights, np.zeros(len(looks))
+    return weights, _choices(joined_choices(told), termination, weights)
 
 
 def _choices(
-    lessons: Lessons, termination: float, known: Sequence[float] | np.ndarray = ()
+    lessons: Choices, termination: float, known: Sequence[float] | np.ndarray = ()
 ) -> Float[np.ndarray, " rest"]:
     """The most likely weights of the choices of ends, behind the first ones that are known."""
     given = lessons.terms[:, : len(known)] @ np.asarray(known, float)
@@ -123,8 +161,8 @@ def _choices(
         score = given + terms @ weights
         worth = np.exp(np.clip(score, -50.0, 50.0))
         total = np.exp(2 * termination) + np.bincount(lessons.end, worth, lessons.ends)
-        wrong = worth / total[lessons.end] - lessons.neighbours
-        right = score[lessons.neighbours].sum()
+        wrong = worth / total[lessons.end] - lessons.right
+        right = score[lessons.right].sum()
         value = (np.log(total).sum() - right) / lessons.ends + _PRIOR * weights @ weights / 2
         return float(value), terms.T @ wrong / lessons.ends + _PRIOR * weights
 
@@ -141,15 +179,21 @@ def _least(
     return minimize(loss, start, jac=True, method="BFGS").x
 
 
-def _learn_sharing(lessons: Lessons) -> Float[np.ndarray, " features"]:
-    """Logistic regression of whether a strand belongs to one curve alone."""
-    count = max(len(lessons.single), 1)
+def _learn_lines(blind: Sequence[Lessons]) -> Float[np.ndarray, " terms"]:
+    """Logistic regression of whether one line alone runs through an arc."""
+    told = [(some.arcs, some.single) for some in blind if some.arcs is not None]
+    if not told:
+        return np.zeros(len(LINE_TERMS))
+    terms, single = (np.concatenate(parts) for parts in zip(*told, strict=True))
+    # Pictures with many arcs do not count more than by the root of their number.
+    weight = np.concatenate([np.full(len(arcs), len(arcs) ** -0.5) for arcs, _ in told])
+    weight /= weight.sum()
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        score = lessons.strands @ weights
-        value = np.logaddexp(0, np.where(lessons.single, -score, score)).sum() / count
-        wrong = 1 / (1 + np.exp(-np.clip(score, -50.0, 50.0))) - lessons.single
-        slope = lessons.strands.T @ wrong / count + _PRIOR * weights
-        return float(value + _PRIOR * weights @ weights / 2), slope
+        score = terms @ weights
+        value = weight @ np.logaddexp(0, np.where(single, -score, score))
+        wrong = weight * (1 / (1 + np.exp(-np.clip(score, -50.0, 50.0))) - single)
+        slope = terms.T @ wrong + 2 * _LINE_PRIOR * weights
+        return float(value + _LINE_PRIOR * weights @ weights), slope
 
-    return _least(loss, np.zeros(len(SHARING_TERMS)))
+    return _least(loss, np.zeros(len(LINE_TERMS)))

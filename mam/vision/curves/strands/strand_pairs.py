@@ -24,8 +24,7 @@ from scipy.spatial import KDTree
 
 from mam.vision.curves.strands.axis import Axis, turns_back
 from mam.vision.curves.strands.broken import bridges, dashes_of, gap_scale
-from mam.vision.curves.strands.crossing import changes_sides, narrowest
-from mam.vision.curves.strands.routes import MOST_STRANDS, Routes
+from mam.vision.curves.strands.crossing import changes_sides
 from mam.vision.curves.strands.steadiness import brush_variance
 from mam.vision.curves.strands.strand_ends import Ends
 from mam.vision.curves.strands.strands import Strands, degrees
@@ -39,15 +38,11 @@ TERMS = (
     "turn",
     "width",
     "bend",  # the square of the turn
-    "ink",  # whether both ends lie at one node, or a route joins them
+    "ink",  # whether both ends lie at one node
     "kink",  # the turn, in ink
     "alone",  # whether no third end is at their node; turns then only count as
     "fold",  # the square of the turn there
-    "shared",  # whether a route joins them
-    "route",  # its length in widths, by its logarithm
-    "swap",  # whether the curve must cross others that pass the node or the route
-    "swap far",  # the same, times the length of the route in widths, by its logarithm
-    "beside",  # the same, times how much wider a long route is: curves lie side by side
+    "swap",  # whether the curve must cross others that pass the node
     "back",  # whether the curve would turn back, where no strand of the picture does
 )
 _ON_THE_WAY = np.linspace(0, 1, 9)[1:-1, None]  # where a chord is compared with the mask
@@ -55,8 +50,6 @@ _TOUCHING = 1.5  # px, and the width between tips: the direction of a shorter ch
 _THIN = 5.0  # px: tips of thicker lines tell by how they taper where they point
 _SHARPEST = 1.3  # radians: no continuation without ink turns more at either end
 _LEVEL = 0.25  # radians: how well a direction is known
-_DIRECTED = 3.0  # widths, and 8 px: a route this long has a direction of its own
-_DIRECTED_PX = 8.0
 _FULL_TURN = 1.0  # radians: extrapolated curvature is trusted up to this turn
 _SPREAD = 0.15  # of the logarithm of widths along one curve
 _COARSE = 0.5  # px: widths are known to half a pixel at either end
@@ -80,14 +73,9 @@ class EndPairs:
     expected: Float[np.ndarray, " pairs"]  # radians, whole turn that the curvatures foretell
     ratio: Float[np.ndarray, " pairs"]  # log of first width / second width
     vary: Float[np.ndarray, " pairs"]  # variance of such logs along single strands, beyond usual
-    ink: Bool[np.ndarray, " pairs"]  # whether both lie at one node, or a route joins them
+    ink: Bool[np.ndarray, " pairs"]  # whether both lie at one node
     alone: Bool[np.ndarray, " pairs"]  # whether they are the only two at their node
-    over: Int[np.ndarray, "pairs _"]  # strands of the route, -1 for none
-    route: Float[np.ndarray, " pairs"]  # px, its length
     swap: Bool[np.ndarray, " pairs"]  # whether it must cross others
-    spare: Float[
-        np.ndarray, " pairs"
-    ]  # log of the least width of the route / the curve's, if wider
     back: Float[np.ndarray, " pairs"]  # how surely the axis of the picture forbids it, 0 to 1
 
     def __len__(self) -> int:
@@ -102,7 +90,6 @@ def find_end_pairs(
     strands: Strands,
     ends: Ends,
     relief: Relief,
-    routes: Routes,
     axis: Axis,
     bridging: float = 1.0,
 ) -> EndPairs:
@@ -112,17 +99,15 @@ def find_end_pairs(
     """
     dashed = gap_scale(ends, dashes_of(strands))
     most = bridging * float(dashed.max(initial=0.0))
-    first, second, over, route = _candidates(ends, routes, most)
+    first, second = _candidates(ends, most)
     chord = ends.place[second] - ends.place[first]
     gap = np.linalg.norm(chord, axis=1)
     on_the_way = relief.radius_at(ends.place[first][:, None] + _ON_THE_WAY * chord[:, None])
     width = (ends.width[first] + ends.width[second]) / 2
-    entry, exit_, expected = _turns(ends, first, second, over, route)
+    entry, exit_, expected = _turns(ends, first, second)
     node = ends.node[first]
     one_node = (node >= 0) & (node == ends.node[second])
-    routed = route > 0
-    least = narrowest(ends.least[::2], over)
-    outside = np.where(routed, 0.0, (on_the_way == 0).mean(1) * gap)
+    outside = (on_the_way == 0).mean(1) * gap
     scale = bridging * np.maximum(dashed[first], dashed[second])
     counted = outside / np.maximum(scale, _NEXT_TO_NOTHING)
     far = gap - outside + counted
@@ -132,7 +117,7 @@ def find_end_pairs(
     pairs = EndPairs(
         first=first,
         second=second,
-        gap=np.where(routed, np.maximum(gap - route, 0.0), far),
+        gap=far,
         outside=counted,
         width=width,
         thickness=np.maximum(width, 2 * on_the_way.max(1, initial=0.0)),
@@ -141,12 +126,9 @@ def find_end_pairs(
         expected=expected,
         ratio=np.log(ends.width[first] / ends.width[second]),
         vary=np.full(len(first), brush_variance(strands)),
-        ink=(one_node & ~touching) | routed,
+        ink=one_node & ~touching,
         alone=one_node & (degrees(ends.node)[first] == 2) & ~touching,
-        over=over,
-        route=route,
-        swap=changes_sides(ends, first, second, over),
-        spare=np.log(np.maximum(np.where(routed, least, width) / width, 1.0)),
+        swap=changes_sides(ends, first, second),
         back=turns_back(axis, strands, first // 2, second // 2),
     )
     turns = np.maximum(np.abs(entry), np.abs(exit_))
@@ -155,39 +137,24 @@ def find_end_pairs(
     return pairs.take(fit | pairs.ink)
 
 
-def _candidates(ends: Ends, routes: Routes, bridging: float) -> tuple[np.ndarray, ...]:
-    """Pairs that are near each other, at one node, or joined by a route: each once."""
-    none = np.full(MOST_STRANDS, -1)
+def _candidates(
+    ends: Ends, bridging: float
+) -> tuple[Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"]]:
+    """Pairs that are near each other, each once."""
     if not len(ends):
-        nothing = np.zeros(0, np.int64)
-        return nothing, nothing, np.zeros((0, MOST_STRANDS), np.int64), np.zeros(0)
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     farthest = max(bridging, 1.0) * (_REACH * ends.width.max(initial=0.0) + _REACH_LEAST)
     near = np.asarray(KDTree(ends.place).query_pairs(farthest, output_type="ndarray"))
     near = near.reshape(-1, 2).astype(np.int64)
-    size = len(ends)
-    one_node = ends.node[near[:, 0]] == ends.node[near[:, 1]]
-    one_node &= ends.node[near[:, 0]] >= 0
-    routed = routes.first * size + routes.second
-    direct = near[one_node | ~np.isin(near[:, 0] * size + near[:, 1], routed)]
-    fresh = ~np.isin(routed, direct[:, 0] * size + direct[:, 1])
-    first = np.concatenate([direct[:, 0], routes.first[fresh]])
-    second = np.concatenate([direct[:, 1], routes.second[fresh]])
-    over = np.concatenate([np.tile(none, (len(direct), 1)), routes.over[fresh]])
-    return first, second, over, np.concatenate([np.zeros(len(direct)), routes.length[fresh]])
+    return near[:, 0], near[:, 1]
 
 
 def _turns(
     ends: Ends,
     first: Int[np.ndarray, " pairs"],
     second: Int[np.ndarray, " pairs"],
-    over: Int[np.ndarray, "pairs _"],
-    route: Float[np.ndarray, " pairs"],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The turns at both ends of the chord, and what turn the curvatures foretell.
-
-    A route that is long enough has a direction at either end; turns are then measured against those
-    that the route itself makes.
-    """
+    """The turns at both ends of the chord, and what turn the curvatures foretell."""
     chord = ends.place[second] - ends.place[first]
     gap = np.linalg.norm(chord, axis=1)
     heading, arriving = ends.heading[first], -ends.heading[second]
@@ -200,30 +167,7 @@ def _turns(
     exit_ = np.where(touching, half, _turn(chord, arriving))
     bend = (ends.curvature[first] - ends.curvature[second]) / 2
     expected = np.clip(bend * gap, -_FULL_TURN, _FULL_TURN)
-    rows = np.flatnonzero(route > 0)
-    if len(rows):
-        start, stop = over[rows, 0], over[rows, (over[rows] >= 0).sum(1) - 1]
-        entered = _end_near(ends, start, ends.place[first[rows]])
-        left = _end_near(ends, stop, ends.place[second[rows]])
-        width = (ends.width[entered] + ends.width[left]) / 2
-        share = route[rows] ** 2 / (route[rows] ** 2 + (_DIRECTED * width + _DIRECTED_PX) ** 2)
-        way = chord[rows]
-        entry[rows] = _wrapped(entry[rows] - share * _turn(-ends.heading[entered], way))
-        exit_[rows] = _wrapped(exit_[rows] - share * _turn(way, ends.heading[left]))
-        expected[rows] *= 1 - share
     return entry, exit_, expected
-
-
-def _end_near(
-    ends: Ends, strand: Int[np.ndarray, " rows"], place: Float[np.ndarray, "rows 2"]
-) -> Int[np.ndarray, " rows"]:
-    """The end of a strand that is nearer to a place."""
-    far = [np.linalg.norm(ends.place[2 * strand + side] - place, axis=1) for side in (0, 1)]
-    return 2 * strand + (far[1] < far[0])
-
-
-def _wrapped(angle: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " rows"]:
-    return (angle + np.pi) % (2 * np.pi) - np.pi
 
 
 def _turn(
@@ -239,7 +183,6 @@ def terms_of(pairs: EndPairs) -> Float[np.ndarray, "pairs terms"]:
     spread = _SPREAD**2 + (_COARSE / pairs.width) ** 2 + pairs.vary
     other = ~pairs.alone
     turn = pairs.entry + pairs.exit - pairs.expected
-    long = pairs.route**2 / (pairs.route**2 + (3 * pairs.width + 4) ** 2)
     heavy = np.log1p((turn / _LEVEL) ** 2)
     columns = [
         np.ones(len(pairs)),
@@ -253,11 +196,7 @@ def terms_of(pairs: EndPairs) -> Float[np.ndarray, "pairs terms"]:
         other * pairs.ink * heavy,
         pairs.alone,
         pairs.alone * turn**2,
-        pairs.route > 0,
-        np.log1p(pairs.route / pairs.width),
         pairs.swap,
-        pairs.swap * np.log1p(pairs.route / pairs.width),
-        pairs.swap * pairs.spare * long,
         pairs.back,
     ]
     return np.stack([np.asarray(column, float) for column in columns], 1)

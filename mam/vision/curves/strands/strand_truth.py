@@ -29,9 +29,6 @@ class Truth:
 
     known: Bool[np.ndarray, " ends"]  # whether it is certain how this end continues
     following: Int[np.ndarray, " ends"]  # the end in which it does, -1 for none
-    passes: Int[
-        np.ndarray, " strands"
-    ]  # how many times courses pass: once, or more often if shared
 
 
 def find_truth(strands: Strands, ends: Ends, courses: Sequence[Contour]) -> Truth:
@@ -42,8 +39,7 @@ def find_truth(strands: Strands, ends: Ends, courses: Sequence[Contour]) -> Trut
     certain how an end continues when the next one is near, or at the tip of a curve.
     """
     if not len(ends) or not courses:
-        nothing = np.zeros(len(strands), np.int64)
-        return Truth(np.zeros(len(ends), bool), np.full(len(ends), -1), nothing)
+        return Truth(np.zeros(len(ends), bool), np.full(len(ends), -1))
     even = [even_course(np.asarray(course, float)) for course in courses]
     claims = _claims(strands, even)
     passes = np.floor(claims + 1 - _COVERED).sum(0).astype(np.int64)
@@ -63,7 +59,7 @@ def find_truth(strands: Strands, ends: Ends, courses: Sequence[Contour]) -> Trut
     left = STEP * np.array([len(some) for some in even])[course] - position
     tip = np.minimum(position, left) < _AT_TIP * ends.width
     known = np.repeat(good, 2) & np.where(following >= 0, near, tip)
-    return Truth(known, following, passes)
+    return Truth(known, following)
 
 
 def _claims(

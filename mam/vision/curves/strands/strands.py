@@ -40,7 +40,6 @@ class Strands:
     length: Float[np.ndarray, " strands"]
     width: Float[np.ndarray, " strands"]  # mean
     node: Int[np.ndarray, "strands 2"]  # where either end meets others, -1 where it lies free
-    spare: Float[np.ndarray, " points"]  # px that the ink is wider than the pen, where that is sure
 
     def __len__(self) -> int:
         return len(self.length)
@@ -87,7 +86,6 @@ def _of_cut(
         length=cut.length[kept],
         width=cut.width[kept],
         node=node[kept],
-        spare=np.zeros(int(mine.sum())),
     )
 
 
@@ -141,7 +139,6 @@ def split(strands: Strands, begins: Bool[np.ndarray, " points"]) -> Strands:
         length=strands.along[last] - strands.along[first],
         width=means_of(2 * strands.radius, number, count),
         node=node,
-        spare=strands.spare,
     )
 
 
@@ -167,7 +164,6 @@ def chosen(strands: Strands, which: Int[np.ndarray, " _"]) -> Strands:
         length=strands.length[which],
         width=strands.width[which],
         node=strands.node[which],
-        spare=strands.spare[point],
     )
 
 
@@ -202,8 +198,7 @@ def joined_through(strands: Strands, least: int = 0) -> tuple[Strands, Int[np.nd
     along = np.cumsum(steps)
     along = along - along[first][strand]
     width = means_of(2 * radius, strand, len(chains))
-    spare = strands.spare[places]
-    found = Strands(points, strand, along, radius, along[last], width, np.array(node), spare)
+    found = Strands(points, strand, along, radius, along[last], width, np.array(node))
     return found, places
 
 
