@@ -8,7 +8,8 @@ CURVE_PIXELS = 50_000_000  # of a mask of continuous curves: some 1.5 GB and ten
 INK_PIECES = 1000  # of a drawing; a photograph without lines has more, and would take minutes
 HEADER_BYTES = 16 << 20  # of a model file; a header names every array, in some 100 bytes each
 METADATA_CHARACTERS = 1 << 20  # of a model file; those of bundled models have fewer than 1,000
-METADATA_DEPTH = 32  # brackets inside brackets; the deepest that is written here has 4
+JSON_CHARACTERS = 16 << 20  # of any JSON: it may unpack to thirty times as many bytes
+JSON_DEPTH = 32  # brackets inside brackets; the deepest that is written here has 4
 GRAPH_VARIABLES = 2**31 - 1  # wiring numbers them in 32 bits
 # Variables of no factor need no numbers in a UAI file, so their states together are bounded: a file
 # may not make us allocate much more than its own size.

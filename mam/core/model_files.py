@@ -1,6 +1,5 @@
 """Model files: safetensors with JSON metadata, no pickle. A model is a bundled name or a path."""
 
-import json
 from importlib import resources
 from pathlib import Path
 
@@ -9,6 +8,8 @@ from safetensors.numpy import save
 
 from mam import __version__
 from mam.core.digest import UNSIGNED, check_data, signed
+from mam.core.json_text import parse_json
+from mam.core.limits import HEADER_BYTES
 from mam.core.metadata import metadata_text, read_metadata
 from mam.core.schema import ModelFile, Schema
 from mam.core.whole import write_whole
@@ -99,7 +100,7 @@ def _mapped(path: Path) -> dict[str, np.ndarray]:
     whole = np.memmap(path, np.uint8, "r")
     start = 8 + int.from_bytes(whole[:8].tobytes(), "little")
     arrays = {}
-    for name, about in json.loads(whole[8:start].tobytes()).items():
+    for name, about in parse_json(whole[8:start].tobytes(), HEADER_BYTES).items():
         if name == "__metadata__":
             continue
         if about["dtype"] not in _DTYPES:

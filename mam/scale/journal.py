@@ -13,6 +13,8 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mam.core.json_text import parse_json
+from mam.core.limits import JSON_CHARACTERS, JSON_DEPTH
 from mam.scale.answers import aside
 from mam.scale.job import ItemAnswer
 
@@ -59,8 +61,9 @@ class Journal:
         found = []
         for line in text.splitlines():
             try:
-                found.append(json.loads(line))
-            except (ValueError, RecursionError):  # the worker was killed as it wrote it
+                # A line holds an answer, which may have the most that is allowed.
+                found.append(parse_json(line, 2 * JSON_CHARACTERS, JSON_DEPTH + 1))
+            except ValueError:  # the worker was killed as it wrote it
                 continue
         return [line for line in found if isinstance(line, dict)]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mam import __version__
+from mam.core.json_text import read_json
 from mam.core.model_files import find_model
 from mam.core.whole import reason_of, sweep, write_whole
 from mam.core.words import counted
@@ -119,7 +120,7 @@ def _checked(folder: Path, made: Mapping[str, Any], shards: Sequence[Shard]) -> 
             raise ValueError(f"{folder}: holds shards of something else; choose another --out")
         return {}
     try:
-        about = json.loads(path.read_text())
+        about = read_json(path)
         aside = {str(one["item"]): str(one["reason"]) for one in about["set_aside"]}
         different = list(_differences(about["made_of"], made))
         changed = about["made_of"]["input"] != made["input"]

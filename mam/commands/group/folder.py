@@ -11,6 +11,7 @@ from mam.commands.group.hints import Hints
 from mam.commands.group.outputs import OutputPlan
 from mam.commands.jobs import GroupJob
 from mam.commands.pictures import called
+from mam.core.json_text import read_json
 from mam.core.whole import write_whole
 from mam.core.words import STANDARD_INPUT
 
@@ -90,8 +91,8 @@ class Kept:
 def _read(path: Path) -> dict[str, Any] | None:
     """An answer of ours; None where there is none, or something else."""
     try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        found = read_json(path)
+    except (OSError, ValueError):
         return None
     rows = found.get(_ROWS) if isinstance(found, dict) else None
     columns = list(rows.values()) if isinstance(rows, dict) else []
