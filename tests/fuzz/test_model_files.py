@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
+from mam.core import model_files, schema
 from mam.rivals import networks
 from tests.fuzz.kinds import LOADS, write_all
 from tests.fuzz.mad_models import Content, content_of, mutated, written
@@ -91,7 +93,7 @@ def test_any_setting_and_any_array(models: dict[str, Path], data: st.DataObject)
     answer(path, kind)
 
 
-def _changed(content: Content, name: str, at: tuple[int, ...], value: float) -> Content:
+def _changed(content: Content, name: str, at: tuple[int, ...], value: Any) -> Content:
     values = np.array(content.arrays[name])
     values[at] = value
     return Content({**content.arrays, name: values}, content.about)
@@ -131,6 +133,35 @@ def test_errors_name_file_array_and_element(
     path.write_bytes(written(_changed(content_of(models[kind]), name, at, value)))
     with pytest.raises(ValueError, match=rf"mad\.safetensors: {words}.*mam learn"):
         LOADS[kind](path)
+
+
+@pytest.mark.parametrize("piece", [1, 1 << 20])
+@pytest.mark.parametrize(
+    ("name", "at", "value", "words"),
+    [
+        ("ends", (0, 0), [250, 3], r"ends\[0, 0, 0\] is 250; it must be below vertex_count"),
+        ("ends", (4, 0), [1, 1], r"ends\[4, 0\] is \[1, 1\]; an edge leads"),
+        ("vertex_count", (3,), 1, r"ends\[3, 0, 1\] is 1; it must be below vertex_count"),
+        ("vertex_count", (3,), 99, r"vertex_count\[3\] is 99"),
+        ("edge_count", (4,), 0, r"ends\[4, 0\] is \[0, 1\], but graph 4 has only 0"),
+    ],
+)
+def test_large_banks_are_checked_as_small_ones(
+    models: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    piece: int,
+    name: str,
+    at: tuple[int, ...],
+    value: Any,
+    words: str,
+) -> None:
+    monkeypatch.setattr(model_files, "DIGEST_BYTES", 100)
+    monkeypatch.setattr(schema, "_PIECE", piece)
+    path = tmp_path / "mad.safetensors"
+    path.write_bytes(written(_changed(content_of(models["letters"]), name, at, value)))
+    with pytest.raises(ValueError, match=rf"mad\.safetensors: {words}"):
+        LOADS["letters"](path)
 
 
 @pytest.mark.parametrize("kind", LOADS)
