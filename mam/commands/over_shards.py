@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -15,7 +15,7 @@ from mam.core.words import counted
 
 if TYPE_CHECKING:
     from mam.core.over import Over
-    from mam.scale import Outcome, Shard, ShardJob
+    from mam.scale import HeldRun, Outcome, Shard, ShardJob
 
 ClusterOption = Annotated[
     str | None,
@@ -79,31 +79,28 @@ def run_over(
     if out.suffix:
         raise ValueError(f"{out}: with --cluster, --out is a folder, for shards of answers")
     shards = plan_shards(sources, limit=limit, wanted=wanted)
-    return _run(job, shards, out, cluster, item_seconds, quiet)
+    with _held(job, shards, out, cluster, item_seconds, quiet) as run:
+        return run.outcome
 
 
-def _run(
+@contextmanager
+def _held(
     job: "ShardJob",
     shards: "Sequence[Shard]",
     folder: Path,
     cluster: str,
     item_seconds: float | int,
     quiet: bool,
-) -> "Outcome":
-    from mam.scale import run_shards
+) -> "Iterator[HeldRun]":
+    from mam.scale import held_run
 
+    known = {"cluster": cluster, "item_seconds": item_seconds, "say": _told(quiet)}
     total = sum(map(len, shards))
     kept = "finished shards are kept, the same command goes on"
-    with ends_on_request(kept), progress_bar("all shards", total, "items", quiet) as advance:
-        return run_shards(
-            job,
-            shards,
-            folder,
-            cluster=cluster,
-            item_seconds=item_seconds,
-            advance=advance,
-            say=_told(quiet),
-        )
+    with ExitStack() as held:
+        with ends_on_request(kept), progress_bar("all shards", total, "items", quiet) as advance:
+            run = held.enter_context(held_run(job, shards, folder, advance=advance, **known))
+        yield run
 
 
 @contextmanager
@@ -117,11 +114,9 @@ def taught(
 ) -> Iterator[Path]:
     """The folder of what each row taught on a cluster.
 
-    It lies beside the model that is made of it and written in this block, and goes with its end.
-    Models that the job needs and that have no file may be put there.
+    It lies beside the model that is made of it and written in this block, and goes with its end,
+    unless something else is in it. Models that the job needs may be put there.
     """
-    import shutil
-
     from mam.scale import plan_shards
     from mam.scale.clusters import check_cluster
 
@@ -129,9 +124,10 @@ def taught(
     shards = plan_shards([data], limit=limit)
     folder = out.with_name(f"{out.name}.shards")
     folder.mkdir(exist_ok=True)
-    _run(make_job(folder), shards, folder, cluster, ITEM_SECONDS, quiet)
-    yield folder
-    shutil.rmtree(folder)
+    job = make_job(folder)
+    with _held(job, shards, folder, cluster, ITEM_SECONDS, quiet) as run:
+        yield folder
+        run.manifest.remove(path for path in map(Path, job.models) if path.parent == folder)
 
 
 class OnCluster(NamedTuple):

@@ -74,11 +74,11 @@ def test_a_command_hands_on_its_cluster_and_its_limits(
 ) -> None:
     asked: list[dict[str, Any]] = []
 
-    def run_shards(job: Any, shards: Any, folder: Path, **known: Any) -> None:
+    def held_run(job: Any, shards: Any, folder: Path, **known: Any) -> None:
         asked.append({"task": job.task, **known})
         raise ValueError("enough")
 
-    monkeypatch.setattr(mam.scale, "run_shards", run_shards)
+    monkeypatch.setattr(mam.scale, "held_run", held_run)
     data = write_set(tmp_path / "rows.parquet", 6)
     model = ["--model", str(write_all(tmp_path)["rival"])] if rival else []
     words = ["evaluate", "pathfinder", str(data), *model, "--cluster", "local:1"]
