@@ -34,8 +34,12 @@ LearnClusterOption = Annotated[
     ),
 ]
 ItemSecondsOption = Annotated[
-    float,
-    typer.Option(help="On a cluster: a picture that takes longer is set aside.", min=0.1),
+    float | None,
+    typer.Option(
+        help="With --cluster: a picture that takes longer is set aside.",
+        min=0.1,
+        show_default=str(ITEM_SECONDS),
+    ),
 ]
 AnswersOption = Annotated[
     Path | None,
@@ -66,7 +70,7 @@ def run_over(
     sources: Sequence[str | Path],
     out: Path | None,
     cluster: str,
-    item_seconds: float | int = ITEM_SECONDS,
+    item_seconds: float | int | None = None,
     quiet: bool = False,
     limit: int | None = None,
     wanted: Container[int] | None = None,
@@ -79,7 +83,7 @@ def run_over(
     if out.suffix:
         raise ValueError(f"{out}: with --cluster, --out is a folder, for shards of answers")
     shards = plan_shards(sources, limit=limit, wanted=wanted)
-    with _held(job, shards, out, cluster, item_seconds, quiet) as run:
+    with _held(job, shards, out, cluster, item_seconds or ITEM_SECONDS, quiet) as run:
         return run.outcome
 
 
@@ -130,12 +134,35 @@ def taught(
         run.manifest.remove(path for path in map(Path, job.models) if path.parent == folder)
 
 
+def one_folder(given: Sequence[Path]) -> Path | None:
+    """The folder for answers, where one is named at most."""
+    if len(given) > 1:
+        raise ValueError("--cluster: give one folder, --out FOLDER")
+    return given[0] if given else None
+
+
+def refuse_without(cluster: str | None, **given: object) -> None:
+    """Refuse options that only a cluster heeds where there is none.
+
+    >>> refuse_without(None, item_seconds=7)
+    Traceback (most recent call last):
+    ...
+    ValueError: --item-seconds is for runs with --cluster: add --cluster local, or leave it out
+    """
+    for name, value in given.items():
+        if cluster is None and value is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise ValueError(
+                f"{option} is for runs with --cluster: add --cluster local, or leave it out"
+            )
+
+
 class OnCluster(NamedTuple):
     """Where an evaluation is done, how much of it, and how it is told."""
 
     cluster: str | None
     out: Path | None
-    item_seconds: float | int
+    item_seconds: float | int | None
     limit: int | None
     as_json: bool
     quiet: bool
