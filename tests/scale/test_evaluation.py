@@ -85,8 +85,8 @@ def test_a_command_hands_on_its_cluster_and_its_limits(
     asked: list[dict[str, Any]] = []
 
     def held_run(job: Any, shards: Any, folder: Path, **known: Any) -> None:
-        about = " ".join([type(job).__name__, *[getattr(job, "task", "")], *job.models])
-        asked.append({"job": about.replace("  ", " "), "folder": folder, **known})
+        about = filter(None, [type(job).__name__, getattr(job, "task", None), *job.models])
+        asked.append({"job": " ".join(about), "folder": folder, **known})
         raise ValueError("enough")
 
     monkeypatch.setattr(mam.scale, "held_run", held_run)
