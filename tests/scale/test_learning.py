@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import mam.scale
 from mam.cli import app
 from mam.commands.learn.groupers import _contour_job
 from mam.commands.over_shards import taught
@@ -57,15 +56,6 @@ def on_a_cluster(make: Any, data: Path, out: Path) -> Any:
 
 def letters(folder: Path) -> LearnJob:
     return LearnJob("letters", (("preset", "best"),))
-
-
-@pytest.fixture
-def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cluster costs seconds, and has no part in what becomes of the folder."""
-    held = mam.scale.held_run
-    monkeypatch.setattr(
-        mam.scale, "held_run", lambda *given, cluster, **known: held(*given, **known)
-    )
 
 
 def test_what_others_put_into_the_folder_stays(tmp_path: Path, in_process: None) -> None:
