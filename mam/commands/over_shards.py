@@ -36,9 +36,9 @@ LearnClusterOption = Annotated[
 ItemSecondsOption = Annotated[
     float | None,
     typer.Option(
-        help="With --cluster: a picture that takes longer is set aside.",
+        help=f"With --cluster: a picture that takes longer is set aside; default: {ITEM_SECONDS}.",
         min=0.1,
-        show_default=str(ITEM_SECONDS),
+        show_default=False,
     ),
 ]
 AnswersOption = Annotated[
