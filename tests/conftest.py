@@ -77,3 +77,14 @@ def _few_memory_maps() -> Iterator[None]:
     yield
     if _MAPS.exists() and _MAPS.read_text().count("\n") > _MANY:
         jax.clear_caches()
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs over shards do all in this process: a cluster costs seconds, and has other disks."""
+    import mam.scale
+
+    held = mam.scale.held_run
+    monkeypatch.setattr(
+        mam.scale, "held_run", lambda *given, cluster, **known: held(*given, **known)
+    )

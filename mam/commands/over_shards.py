@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -15,7 +15,7 @@ from mam.core.words import counted
 
 if TYPE_CHECKING:
     from mam.core.over import Over
-    from mam.scale import Outcome, Shard, ShardJob
+    from mam.scale import HeldRun, Outcome, Shard, ShardJob
 
 ClusterOption = Annotated[
     str | None,
@@ -34,8 +34,12 @@ LearnClusterOption = Annotated[
     ),
 ]
 ItemSecondsOption = Annotated[
-    float,
-    typer.Option(help="On a cluster: a picture that takes longer is set aside.", min=0.1),
+    float | None,
+    typer.Option(
+        help=f"With --cluster: a picture that takes longer is set aside; default: {ITEM_SECONDS}.",
+        min=0.1,
+        show_default=False,
+    ),
 ]
 AnswersOption = Annotated[
     Path | None,
@@ -66,7 +70,7 @@ def run_over(
     sources: Sequence[str | Path],
     out: Path | None,
     cluster: str,
-    item_seconds: float | int = ITEM_SECONDS,
+    item_seconds: float | int | None = None,
     quiet: bool = False,
     limit: int | None = None,
     wanted: Container[int] | None = None,
@@ -79,31 +83,28 @@ def run_over(
     if out.suffix:
         raise ValueError(f"{out}: with --cluster, --out is a folder, for shards of answers")
     shards = plan_shards(sources, limit=limit, wanted=wanted)
-    return _run(job, shards, out, cluster, item_seconds, quiet)
+    with _held(job, shards, out, cluster, item_seconds or ITEM_SECONDS, quiet) as run:
+        return run.outcome
 
 
-def _run(
+@contextmanager
+def _held(
     job: "ShardJob",
     shards: "Sequence[Shard]",
     folder: Path,
     cluster: str,
     item_seconds: float | int,
     quiet: bool,
-) -> "Outcome":
-    from mam.scale import run_shards
+) -> "Iterator[HeldRun]":
+    from mam.scale import held_run
 
+    known = {"cluster": cluster, "item_seconds": item_seconds, "say": _told(quiet)}
     total = sum(map(len, shards))
     kept = "finished shards are kept, the same command goes on"
-    with ends_on_request(kept), progress_bar("all shards", total, "items", quiet) as advance:
-        return run_shards(
-            job,
-            shards,
-            folder,
-            cluster=cluster,
-            item_seconds=item_seconds,
-            advance=advance,
-            say=_told(quiet),
-        )
+    with ExitStack() as held:
+        with ends_on_request(kept), progress_bar("all shards", total, "items", quiet) as advance:
+            run = held.enter_context(held_run(job, shards, folder, advance=advance, **known))
+        yield run
 
 
 @contextmanager
@@ -117,11 +118,9 @@ def taught(
 ) -> Iterator[Path]:
     """The folder of what each row taught on a cluster.
 
-    It lies beside the model that is made of it and written in this block, and goes with its end.
-    Models that the job needs and that have no file may be put there.
+    It lies beside the model that is made of it and written in this block, and goes with its end,
+    unless something else is in it. Models that the job needs may be put there.
     """
-    import shutil
-
     from mam.scale import plan_shards
     from mam.scale.clusters import check_cluster
 
@@ -129,9 +128,33 @@ def taught(
     shards = plan_shards([data], limit=limit)
     folder = out.with_name(f"{out.name}.shards")
     folder.mkdir(exist_ok=True)
-    _run(make_job(folder), shards, folder, cluster, ITEM_SECONDS, quiet)
-    yield folder
-    shutil.rmtree(folder)
+    job = make_job(folder)
+    with _held(job, shards, folder, cluster, ITEM_SECONDS, quiet) as run:
+        yield folder
+        run.manifest.remove(path for path in map(Path, job.models) if path.parent == folder)
+
+
+def one_folder(given: Sequence[Path]) -> Path | None:
+    """The folder for answers, where one is named at most."""
+    if len(given) > 1:
+        raise ValueError("--cluster: give one folder, --out FOLDER")
+    return given[0] if given else None
+
+
+def refuse_without(cluster: str | None, **given: object) -> None:
+    """Refuse options that only a cluster heeds where there is none.
+
+    >>> refuse_without(None, item_seconds=7)
+    Traceback (most recent call last):
+    ...
+    ValueError: --item-seconds is for runs with --cluster: add --cluster local, or leave it out
+    """
+    for name, value in given.items():
+        if cluster is None and value is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise ValueError(
+                f"{option} is for runs with --cluster: add --cluster local, or leave it out"
+            )
 
 
 class OnCluster(NamedTuple):
@@ -139,7 +162,7 @@ class OnCluster(NamedTuple):
 
     cluster: str | None
     out: Path | None
-    item_seconds: float | int
+    item_seconds: float | int | None
     limit: int | None
     as_json: bool
     quiet: bool

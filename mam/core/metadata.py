@@ -1,15 +1,14 @@
 """What a model file says of itself: JSON of limited size and depth, read before anything else."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from mam.core.digest import check_header
-from mam.core.limits import HEADER_BYTES, METADATA_CHARACTERS, METADATA_DEPTH
+from mam.core.json_text import parse_json
+from mam.core.limits import HEADER_BYTES, METADATA_CHARACTERS
 
 _LENGTH = 8  # bytes at the start that say how long the header is
 _KEYS = {"format": int, "kind": str, "version": str, "config": dict, "provenance": dict}
@@ -43,15 +42,7 @@ def metadata_text(about: dict[str, Any]) -> str:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    if len(text) > METADATA_CHARACTERS:
-        raise ValueError(
-            f"metadata of {len(text)} characters, and {METADATA_CHARACTERS} are the most"
-        )
-    if nesting(text) > METADATA_DEPTH:
-        raise ValueError(
-            f"metadata {nesting(text)} brackets deep, and {METADATA_DEPTH} are the most"
-        )
-    about = json.loads(text)
+    about = parse_json(text, METADATA_CHARACTERS)
     # Half of a surrogate pair cannot be printed, and would end the command that shows it.
     json.dumps(about, ensure_ascii=False).encode()
     for key, kind in _KEYS.items():
@@ -60,16 +51,3 @@ def _parsed(text: str) -> dict[str, Any]:
         if type(about[key]) is not kind:
             raise ValueError(f"its {key} is a {type(about[key]).__name__}, not a {kind.__name__}")
     return about
-
-
-def nesting(text: str) -> int:
-    """How many brackets of JSON stand inside each other, at most.
-
-    >>> nesting('{"a": [1, "[[["]}')
-    2
-    """
-    # Text that ends inside a string matches too, so that none is looked at twice.
-    bare = re.sub(r'"(?:[^"\\]|\\.)*+"?', "", text, flags=re.DOTALL)
-    signs = np.frombuffer(bare.encode(errors="replace"), np.uint8)
-    steps = np.isin(signs, list(b"[{")).astype(np.int64) - np.isin(signs, list(b"]}"))
-    return int(np.cumsum(steps).max(initial=0))

@@ -1,6 +1,5 @@
 """Model files: safetensors with JSON metadata, no pickle. A model is a bundled name or a path."""
 
-import json
 from importlib import resources
 from pathlib import Path
 
@@ -9,6 +8,8 @@ from safetensors.numpy import save
 
 from mam import __version__
 from mam.core.digest import UNSIGNED, check_data, signed
+from mam.core.json_text import parse_json
+from mam.core.limits import DIGEST_BYTES, HEADER_BYTES
 from mam.core.metadata import metadata_text, read_metadata
 from mam.core.schema import ModelFile, Schema
 from mam.core.whole import write_whole
@@ -25,10 +26,6 @@ _DTYPES = {
     "F32": np.float32,
     "F64": np.float64,
 }
-# A mapped file may be far larger than what is used of it, and reading it all to check it would undo
-# the mapping. Up to this size that takes less than 0.1 s; of a larger one the header is checked,
-# and the arrays that are no larger than this.
-_CHECKED = 64 << 20
 BUNDLED = "bundled"  # the folder of models that come with the package
 
 
@@ -59,8 +56,9 @@ def model_kind(source: str | Path) -> str:
 def load_model(source: str | Path, schema: Schema, *, mapped: bool = False) -> ModelFile:
     """Read a model from a file, or by its bundled name; one that does not fit is refused.
 
-    The arrays of a ``mapped`` file stay on the disk until they are looked at. What was changed
-    since it was written is refused; of a large mapped file that goes for all but the arrays.
+    The arrays of a ``mapped`` file stay on the disk, where they are checked piece by piece: 0.1 s
+    for 150 MB. What was changed since it was written is refused; of a mapped file above
+    ``DIGEST_BYTES`` that goes for all but changes of arrays that the schema allows.
     """
     path = find_model(source)
     about = read_metadata(path)
@@ -74,15 +72,14 @@ def load_model(source: str | Path, schema: Schema, *, mapped: bool = False) -> M
             f"{path}: a model of {about['kind']}, where one of {schema.kind} is wanted; give one "
             f"that `{schema.learned_by}` wrote"
         )
-    large = mapped and path.stat().st_size > _CHECKED
-    if not large:
+    if not mapped or path.stat().st_size <= DIGEST_BYTES:
         check_data(path)
     try:
         arrays = _mapped(path)
         if not mapped:
             arrays = {name: np.array(values) for name, values in arrays.items()}
         found = ModelFile(arrays, about["config"], about["provenance"])
-        schema.check(found, _CHECKED if large else None)
+        schema.check(found)
     except ValueError as error:
         raise ValueError(
             f"{path}: {error}. Take another copy of the file, or make it anew with "
@@ -99,7 +96,7 @@ def _mapped(path: Path) -> dict[str, np.ndarray]:
     whole = np.memmap(path, np.uint8, "r")
     start = 8 + int.from_bytes(whole[:8].tobytes(), "little")
     arrays = {}
-    for name, about in json.loads(whole[8:start].tobytes()).items():
+    for name, about in parse_json(whole[8:start].tobytes(), HEADER_BYTES).items():
         if name == "__metadata__":
             continue
         if about["dtype"] not in _DTYPES:

@@ -5,7 +5,7 @@ here can be used without another look; what does not is refused with the array a
 """
 
 import reprlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 
 INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
 LARGEST = 1e30  # of numbers without a range of their own; their squares are finite as well
+_PIECE = 1 << 20  # bytes that are checked at a time: they stay in the cache of one core
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,32 +80,23 @@ class Schema:
     # Refuse with a ValueError what is wrong between arrays and settings, each of them in range.
     rules: Sequence[Callable[[ModelFile], object]] = ()
 
-    def check(self, model: ModelFile, most_bytes: int | None = None) -> None:
-        """Refuse a model that does not fit, by array and element, or by setting.
-
-        Of arrays above ``most_bytes`` the elements are not looked at.
-        """
+    def check(self, model: ModelFile) -> None:
+        """Refuse a model that does not fit, by array and element, or by setting."""
         specs = self._specs(model.arrays)
         sizes = self._sizes(model.arrays, specs)
         _check_settings(model.config, self.settings, self.kind)
         _check_settings(model.provenance, self.provenance, None)
-        read = {
-            name: spec
-            for name, spec in specs.items()
-            if most_bytes is None or model.arrays[name].nbytes <= most_bytes
-        }
-        for name, spec in read.items():
+        for name, spec in specs.items():
             if spec.finite:
                 _check_range(name, model.arrays[name], spec, sizes)
             if spec.rising:
                 _check_rising(name, model.arrays[name])
-        for name, spec in read.items():
+        for name, spec in specs.items():
             if spec.below is not None:
                 limit = sizes.get(spec.below, model.arrays.get(spec.below))
                 _check_below(name, model.arrays[name], spec.below, limit)
-        if len(read) == len(specs):
-            for rule in self.rules:
-                rule(model)
+        for rule in self.rules:
+            rule(model)
 
     def _specs(self, arrays: Mapping[str, np.ndarray]) -> dict[str, ArraySpec]:
         """What each array must be; in the order of the schema, so that errors do not vary."""
@@ -149,14 +141,16 @@ class Schema:
 
 def _check_range(name: str, values: np.ndarray, spec: ArraySpec, sizes: Mapping[str, int]) -> None:
     most = sizes[spec.most] if isinstance(spec.most, str) else spec.most
-    # A NaN makes both NaN, and no comparison with it holds.
-    if not values.size or (values.min() >= spec.least and values.max() <= most):
-        return
-    at = _first(np.asarray(~((values >= spec.least) & (values <= most))))
-    raise ValueError(
-        f"{name}{at or ''} is {values[tuple(at)]}; it must be a number from {spec.least:g} to "
-        f"{most:g}"
-    )
+    for rows in pieces(values):
+        some = values[rows]
+        # A NaN makes both NaN, and no comparison with it holds.
+        if some.min() >= spec.least and some.max() <= most:
+            continue
+        at = _first(np.asarray(~((some >= spec.least) & (some <= most))), rows)
+        raise ValueError(
+            f"{name}{at or ''} is {values[tuple(at)]}; it must be a number from {spec.least:g} to "
+            f"{most:g}"
+        )
 
 
 def _check_rising(name: str, values: np.ndarray) -> None:
@@ -168,19 +162,38 @@ def _check_rising(name: str, values: np.ndarray) -> None:
 
 def _check_below(name: str, values: np.ndarray, other: str, limit: Any) -> None:
     limit = np.asarray(limit)
-    # One axis is far faster to reduce than several short ones.
-    if not values.size or not (values.reshape(*limit.shape, -1).max(-1) >= limit).any():
-        return
-    rest = (1,) * (values.ndim - limit.ndim)
-    limits = np.broadcast_to(limit.reshape(limit.shape + rest), values.shape)
-    at = _first(values >= limits)
-    raise ValueError(
-        f"{name}{at or ''} is {values[tuple(at)]}; it must be below {other}, {limits[tuple(at)]}"
-    )
+    for rows in pieces(values):
+        some, own = values[rows], limit[rows] if limit.ndim else limit
+        # One axis is far faster to reduce than several short ones.
+        if not (some.reshape(*own.shape, -1).max(-1) >= own).any():
+            continue
+        limits = np.broadcast_to(own.reshape(own.shape + (1,) * (some.ndim - own.ndim)), some.shape)
+        here, at = _first(some >= limits), _first(some >= limits, rows)
+        raise ValueError(
+            f"{name}{at or ''} is {values[tuple(at)]}; it must be below {other}, "
+            f"{limits[tuple(here)]}"
+        )
 
 
-def _first(wrong: np.ndarray) -> list[int]:
-    return [int(at) for at in np.unravel_index(wrong.argmax(), wrong.shape)]
+def pieces(values: np.ndarray) -> Iterator[Any]:
+    """What takes an array apart into runs of rows that are small enough to be looked at at once.
+
+    A large array may be a file that is not in memory, and copies of all of it would take as much.
+
+    >>> [values.tolist() for values in map(np.arange(3).__getitem__, pieces(np.arange(3)))]
+    [[0, 1, 2]]
+    """
+    if not values.ndim:
+        yield ...
+    elif values.size:
+        step = max(1, _PIECE * len(values) // values.nbytes)
+        yield from (slice(first, first + step) for first in range(0, len(values), step))
+
+
+def _first(wrong: np.ndarray, rows: Any = ...) -> list[int]:
+    """The first place where something is wrong, in the array of which these are some rows."""
+    found = [int(at) for at in np.unravel_index(wrong.argmax(), wrong.shape)]
+    return [found[0] + rows.start, *found[1:]] if isinstance(rows, slice) else found
 
 
 def _check_settings(

@@ -33,6 +33,6 @@ from .schema import ObjectRow as ObjectRow
 from .schema import PathfinderRow as PathfinderRow
 from .schema import PictureRow as PictureRow
 from .schema import Row as Row
-from .schema import Stroke as Stroke
 from .schema import schema_of as schema_of
+from .segments import Stroke as Stroke
 from .store.parquet import count_rows as count_rows

@@ -3,25 +3,14 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from jaxtyping import Bool, Float, Int, Shaped, UInt8
 
 from mam.data.images import encode_png, read_picture
-
-
-class Stroke(NamedTuple):
-    """One stroke of a contour: it leaves (row, col) along `angle` (radians, rows point down).
-
-    The first stroke of a contour starts at its origin; every later one starts at its far tip and
-    its angle points back along the contour, as in the published generator.
-    """
-
-    row: int
-    col: int
-    angle: float
+from mam.data.segments import Segments, check_inside, parse_segments, segments_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +22,7 @@ class PathfinderRow:
     contours: UInt8[np.ndarray, "rows cols"]  # 0 or contour number; 1 and 2 are the long ones
     label: int  # 1 = same contour
     markers: Int[np.ndarray, "2 2"]  # (row, col) of each
-    segments: tuple[tuple[Stroke, ...], ...]  # strokes of every contour, in order
+    segments: Segments  # strokes of every contour, in order
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,9 +151,7 @@ def to_record(row: Row) -> dict[str, Any]:
         elif kind == _IMAGES:
             record[name] = [_png(one) for one in value]
         elif name == "segments":
-            record[name] = json.dumps(
-                [[[s.row, s.col, round(s.angle, 4)] for s in c] for c in value]
-            )
+            record[name] = segments_text(value)
         else:
             record[name] = value.tolist() if isinstance(value, np.ndarray) else value
     return record
@@ -260,6 +247,7 @@ def _agree(row_type: type, values: Mapping[str, Any], where: str) -> None:
     markers = values.get("markers")
     if markers is not None and ((markers < 0) | (markers >= size)).any():
         raise ValueError(f"{where}, column 'markers': {markers.tolist()} lies outside {size}")
+    check_inside(values.get("segments", ()), size, f"{where}, column 'segments'")
 
 
 def _picture(row_type: type, name: str, cell: Mapping[str, Any], spot: str) -> Any:
@@ -290,18 +278,3 @@ def _numbers(value: Any, shape: tuple[int, ...], spot: str) -> Int[np.ndarray, "
     if found.shape != shape:
         raise ValueError(f"{spot}: needs whole numbers of shape {shape}, found {value!r}")
     return found
-
-
-def parse_segments(text: str, spot: str) -> tuple[tuple[Stroke, ...], ...]:
-    """The strokes of every contour from their JSON form.
-
-    >>> parse_segments("[[[5, 6, 0.5]]]", "row 0")
-    ((Stroke(row=5, col=6, angle=0.5),),)
-    """
-    try:
-        return tuple(
-            tuple(Stroke(int(row), int(col), float(angle)) for row, col, angle in contour)
-            for contour in json.loads(text)
-        )
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{spot}: not a JSON list of contours of strokes ({error})") from None

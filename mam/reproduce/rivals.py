@@ -4,12 +4,12 @@ Figures come from the files of ``python -m bench.rival_runs``, one ``KIND-TASK-L
 network and the level it learned from, or, at a scale with ``rivals``, from steps of the study.
 """
 
-import json
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from mam.core.json_text import read_json
 from mam.core.progress import Advance
 from mam.reproduce.plan import RivalPoint, RivalScale, Study
 from mam.reproduce.steps import Step
@@ -37,7 +37,7 @@ def _points(path: Path, task: str) -> list[RivalPoint]:
     if kind not in NAMES:
         raise ValueError(f"{path}: {kind} is no rival; known are {', '.join(NAMES)}")
     try:
-        runs = json.loads(path.read_text())["runs"]
+        runs = read_json(path)["runs"]
         done = [run for run in runs.values() if "accuracy" in run]  # others are under way
         found = [_point(run, kind, level) for run in done]
         others = {(run["settings"]["network"], run["settings"]["task"]) for run in done}

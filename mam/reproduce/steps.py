@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mam import __version__
+from mam.core.json_text import read_json
 from mam.core.progress import Advance
 from mam.core.whole import write_whole
 
@@ -79,12 +80,12 @@ class StepFolder:
         path = self._record_path(step)
         if not path.is_file() or (step.suffix and not self.file(step).is_file()):
             return None
-        return _parsed(path.read_bytes())
+        return _record_in(path)
 
     def damaged(self, step: Step) -> Path | None:
         """The file that should be the step's record and is none, if there is one."""
         path = self._record_path(step)
-        return path if path.is_file() and _parsed(path.read_bytes()) is None else None
+        return path if path.is_file() and _record_in(path) is None else None
 
     def result(self, step: Step) -> Any:
         """The result of a step that must be done already."""
@@ -119,12 +120,12 @@ class StepFolder:
         return self.folder / f"{step.stem}.json"
 
 
-def _parsed(text: bytes) -> Record | None:
+def _record_in(path: Path) -> Record | None:
     """A record from its file; None where that is torn, garbage, or lacks what a record has."""
     try:
-        found = json.loads(text)
+        found = read_json(path)
         return Record(found["result"], float(found["seconds"]))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         return None
 
 

@@ -2,11 +2,12 @@
 
 from mam.scale.answers import answers_in
 from mam.scale.job import EstimatorJob, Item, ItemAnswer, ShardJob
-from mam.scale.map import Outcome, map_shards, run_shards
+from mam.scale.map import HeldRun, Outcome, held_run, map_shards, run_shards
 from mam.scale.shards import Piece, Shard, plan_shards
 
 __all__ = [
     "EstimatorJob",
+    "HeldRun",
     "Item",
     "ItemAnswer",
     "Outcome",
@@ -14,6 +15,7 @@ __all__ = [
     "Shard",
     "ShardJob",
     "answers_in",
+    "held_run",
     "map_shards",
     "plan_shards",
     "run_shards",

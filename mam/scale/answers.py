@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyarrow.fs import LocalFileSystem
 
+from mam.core.json_text import parse_json
+from mam.core.limits import ANSWER_CHARACTERS
 from mam.data.store.names import shard_order
 from mam.data.store.parquet import Damaged, open_parquet, parquet_writer
 from mam.scale.job import ItemAnswer
@@ -77,7 +79,12 @@ def told_in(folder: Path, shard: Shard, run: str) -> ShardTold | None:
     about, rows = found
     if _TOLD_KEY not in about or (shard.counted and rows != len(shard)):
         return None
-    return ShardTold(**json.loads(about[_TOLD_KEY]))
+    try:
+        told = ShardTold(**parse_json(about[_TOLD_KEY]))
+        aside = {str(item): str(why) for item, why in told.set_aside.items()}
+        return ShardTold(int(told.items), int(told.errors), aside)
+    except (ValueError, TypeError, AttributeError, OverflowError):
+        return None
 
 
 def stamp_in(folder: Path, file: str) -> str | None:
@@ -109,9 +116,13 @@ def answers_of(path: Path) -> Iterator[tuple[str, ItemAnswer]]:
         try:
             for batch in file.iter_batches(_BATCH):
                 for name, value, error in zip(*batch.to_pydict().values(), strict=True):
-                    yield name, ItemAnswer(None if value is None else json.loads(value), error)
-        except (OSError, pa.ArrowException, ValueError, RecursionError) as error:
+                    yield name, ItemAnswer(None if value is None else _parsed(value), error)
+        except (OSError, pa.ArrowException, ValueError) as error:
             raise Damaged(f"{path}: is corrupt ({error})") from None
+
+
+def _parsed(text: str) -> Any:
+    return parse_json(text, ANSWER_CHARACTERS)
 
 
 def as_json(answer: ItemAnswer) -> ItemAnswer:
@@ -119,7 +130,7 @@ def as_json(answer: ItemAnswer) -> ItemAnswer:
     if answer.value is None:
         return answer
     try:
-        value: Any = json.loads(json.dumps(answer.value, allow_nan=False))
-    except (TypeError, ValueError) as error:
+        value: Any = _parsed(json.dumps(answer.value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"its answer is no JSON ({error})") from None
     return ItemAnswer(value, answer.error)

@@ -13,6 +13,10 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mam.core.faults import renamed
+from mam.core.json_text import parse_json
+from mam.core.limits import ANSWER_CHARACTERS, JSON_DEPTH
+from mam.core.whole import reason_of
 from mam.scale.answers import aside
 from mam.scale.job import ItemAnswer
 
@@ -59,18 +63,23 @@ class Journal:
         found = []
         for line in text.splitlines():
             try:
-                found.append(json.loads(line))
-            except (ValueError, RecursionError):  # the worker was killed as it wrote it
+                # A line holds an answer, which may have the most that is allowed.
+                found.append(parse_json(line, 2 * ANSWER_CHARACTERS, JSON_DEPTH + 1))
+            except ValueError:  # the worker was killed as it wrote it
                 continue
         return [line for line in found if isinstance(line, dict)]
 
     def _add(self, **about: Any) -> None:
         known = {"run": self.run.fingerprint, "session": self.run.session}
         line = json.dumps(known | about)
-        with self.path.open("a") as file:
-            file.write(f"\n{line}\n")  # the line before may be torn
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with self.path.open("a") as file:
+                file.write(f"\n{line}\n")  # the line before may be torn
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            text = f"{self.path}: cannot be written ({reason_of(error)})"
+            raise renamed(error, text) from None
 
     @property
     def careful(self) -> bool:

@@ -3,14 +3,14 @@
 import contextlib
 import hashlib
 import json
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count, takewhile
 from pathlib import Path
 from typing import Any
 
 from mam import __version__
+from mam.core.json_text import read_json
 from mam.core.model_files import find_model
 from mam.core.whole import reason_of, sweep, write_whole
 from mam.core.words import counted
@@ -47,14 +47,24 @@ def copied_models(folder: Path, made: Mapping[str, Any]) -> Iterator[dict[str, P
     """The models of a run beside its answers, where every worker can read them, as they are now."""
     place = folder / _MODELS
     place.mkdir(exist_ok=True)
+    found: dict[str, Path] = {}
     try:
-        found = {}
         for name, digest in made["models"].items():
             found[name] = place / f"{digest}.safetensors"
             write_whole(found[name], find_model(name).read_bytes())
         yield found
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        sweep(found.values())
+        _remove(found.values(), place)
+
+
+def _remove(files: Iterable[Path], folder: Path) -> None:
+    """Remove files, and the folder that they are in, unless it holds what is not ours."""
+    for path in files:
+        with contextlib.suppress(OSError):
+            path.unlink()
+    with contextlib.suppress(OSError):
+        folder.rmdir()
 
 
 def _digest(path: Path) -> str:
@@ -80,6 +90,19 @@ class Manifest:
         }
         write_whole(self.folder / NAME, json.dumps(about, indent=1).encode())
 
+    def remove(self, others: Iterable[Path] = ()) -> None:
+        """Remove all that the run wrote, and ``others``; what else is in the folder stays there.
+
+        The lock goes last: until then no other run begins.
+        """
+        files = [*others, *(self.folder / name for name in [*_shards_of(self.made_of), NAME])]
+        sweep(files)
+        _remove([*files, self.folder / _LOCK], self.folder)
+
+
+def _shards_of(made: Mapping[str, Any]) -> list[str]:
+    return [shard_name(number) for number in range(made["input"]["shards"])]
+
 
 @contextlib.contextmanager
 def opened(
@@ -92,7 +115,7 @@ def opened(
     try:
         with locked_file(folder / _LOCK):
             before = _checked(folder, made, shards)
-            files = [shard_name(number) for number in range(made["input"]["shards"])]
+            files = _shards_of(made)
             _sweep(folder, files)
             manifest = Manifest(folder, made, before)
             manifest.write()
@@ -119,7 +142,7 @@ def _checked(folder: Path, made: Mapping[str, Any], shards: Sequence[Shard]) -> 
             raise ValueError(f"{folder}: holds shards of something else; choose another --out")
         return {}
     try:
-        about = json.loads(path.read_text())
+        about = read_json(path)
         aside = {str(one["item"]): str(one["reason"]) for one in about["set_aside"]}
         different = list(_differences(about["made_of"], made))
         changed = about["made_of"]["input"] != made["input"]

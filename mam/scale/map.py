@@ -3,10 +3,11 @@
 import secrets
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from mam.core.limits import ITEM_SECONDS
 from mam.core.progress import Advance
@@ -41,6 +42,13 @@ class Outcome:
     def per_second(self) -> float:
         """Items answered in a second, without those that were there."""
         return (self.items - self.kept) / self.seconds if self.seconds > 0 else 0.0
+
+
+class HeldRun(NamedTuple):
+    """A run that is done, and whose folder no other run may write to yet."""
+
+    outcome: Outcome
+    manifest: Manifest
 
 
 def map_shards(
@@ -85,6 +93,23 @@ def run_shards(
     number of workers, and wherever it was stopped. ``cluster``: see ``mam.scale.clusters``; without
     one it works in this process. ``advance`` hears of answered items, ``say`` of what befalls.
     """
+    settings = {"cluster": cluster, "item_seconds": item_seconds, "advance": advance, "say": say}
+    with held_run(job, shards, out, **settings) as run:
+        return run.outcome
+
+
+@contextmanager
+def held_run(
+    job: ShardJob,
+    shards: Sequence[Shard],
+    out: str | Path,
+    *,
+    cluster: str | None = None,
+    item_seconds: float | int = ITEM_SECONDS,
+    advance: Advance = lambda items: None,
+    say: Say = lambda line: None,
+) -> Iterator[HeldRun]:
+    """The same, for what is made of the answers: until the block ends no other run takes them."""
     if cluster is not None:
         check_cluster(cluster)
     begin, folder = time.perf_counter(), Path(out)
@@ -108,14 +133,15 @@ def run_shards(
         }
         manifest.done = True
         manifest.write()
-    return Outcome(
-        folder,
-        sum(one.items for one in told.values()),
-        kept,
-        sum(one.errors for one in told.values()),
-        manifest.set_aside,
-        time.perf_counter() - begin,
-    )
+        outcome = Outcome(
+            folder,
+            sum(one.items for one in told.values()),
+            kept,
+            sum(one.errors for one in told.values()),
+            manifest.set_aside,
+            time.perf_counter() - begin,
+        )
+        yield HeldRun(outcome, manifest)
 
 
 def _told(folder: Path, shards: Sequence[Shard], name: RunName) -> dict[int, ShardTold]:

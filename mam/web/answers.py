@@ -84,7 +84,8 @@ class PlacedGraph(_WebAnswer):
     name: str
     there: bool
     score: float
-    threshold: float | None = None  # objects: there from this score on
+    contrast: float | None = None  # letters: near 1 for a clean shape, near 0 for none
+    threshold: float | None = None  # there from this on: objects by score, letters by contrast
     margin: float | None
     proof: str | None
     vertices: list[Coordinates]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from mam.core.model_files import find_model, model_kind
-from mam.core.resize import scale_to, scaled
 from mam.data.images import read_picture
 from mam.data.pixels import grey, rgb
 from mam.vision.elastic.letters.finder import Match, ObjectFinder
+from mam.vision.elastic.letters.letter_match import THERE
 from mam.vision.elastic.photographs.detector import Detection, ObjectDetector
 from mam.vision.elastic.photographs.object_bank import KIND
 from mam.vision.images.ink import is_photograph
@@ -91,18 +91,17 @@ def _letters(finder: ObjectFinder, pixels: np.ndarray, arguments: dict) -> list[
             f"{arguments['name']} looks like a photograph, and this model finds bright shapes on "
             "black; choose or learn a model of objects"
         )
-    scale = scale_to(pixels.shape, finder.bank_.config.get("side"))
-    matches = finder.find(scaled(pixels, scale), arguments["copies"])
-    return [_letter(one, scale) for one in matches]
+    return [_letter(one) for one in finder.find(pixels, arguments["copies"])]
 
 
-def _letter(one: Match, scale: float) -> dict[str, Any]:
+def _letter(one: Match) -> dict[str, Any]:
     name = chr(_A + one.category) if 0 <= one.category < 26 else str(one.category)
-    own = (one.vertices + 0.5) / scale - 0.5
-    return _placed(own, one.edges, one.pixels, one.margin, one.certificate.proof) | {
+    return _placed(one.vertices, one.edges, one.pixels, one.margin, one.certificate.proof) | {
         "name": name,
-        "there": True,
+        "there": one.there,
         "score": round(one.score, 2),
+        "contrast": round(one.contrast, 2),
+        "threshold": THERE,
     }
 
 

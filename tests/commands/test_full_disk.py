@@ -1,6 +1,7 @@
 """A disk that is full or read-only costs one line of error, and nothing that was there."""
 
 import errno
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -37,6 +38,7 @@ COMMANDS = {
     "learn curves": ("learn curves --count 1 --out out.safetensors", "out.safetensors"),
     "solve": ("solve in.uai --out out.MAP", "out.MAP"),
     "make": ("make curves --level easy --count 1 --out new.parquet", "new.parquet"),
+    "make, shards": ("make curves --level easy --count 2 --shard-rows 1 --out new", "new"),
     "reproduce": ("reproduce models --out .", "json"),
 }
 SLOW = {"reproduce", "learn parts", "learn contours", "learn letters", "find, table", "quickstart"}
@@ -75,24 +77,26 @@ def complaint(words: str, monkeypatch: pytest.MonkeyPatch, capsys) -> str:
     return said
 
 
-def full(folder: Path) -> tuple[str, Callable]:
-    """What is written in the folder does not get to the disk."""
+def full(folder: Path, name: str = "") -> tuple[str, Callable]:
+    """What is written in the folder, or the files there that begin so, does not get to the disk."""
     sync = os.fsync
 
     def fails(file: int) -> None:
-        if Path(os.readlink(f"/proc/self/fd/{file}")).is_relative_to(folder):
+        path = Path(os.readlink(f"/proc/self/fd/{file}"))
+        if path.is_relative_to(folder) and path.name.startswith(name):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         sync(file)
 
     return "fsync", fails
 
 
-def read_only(folder: Path) -> tuple[str, Callable]:
-    """No file can be made in the folder."""
+def read_only(folder: Path, name: str = "") -> tuple[str, Callable]:
+    """No file can be made in the folder, or none whose name begins so."""
     opened = os.open
 
     def fails(path: str | Path, flags: int, mode: int = 0o777, **more: int) -> int:
-        if flags & os.O_CREAT and Path(path).absolute().is_relative_to(folder):
+        place = Path(path).absolute()
+        if flags & os.O_CREAT and place.is_relative_to(folder) and place.name.startswith(name):
             raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
         return opened(path, flags, mode, **more)
 
@@ -116,6 +120,50 @@ def test_one_line_and_nothing_damaged(
     after = contents(folder)
     assert {path: after.get(path) for path in before} == before
     assert not [path for path in after if path.endswith(".tmp")]
+
+
+@pytest.mark.parametrize(
+    ("fault", "name"),
+    [
+        (full, "manifest.json"),
+        (full, ".part-00000.parquet.journal"),
+        (full, "part-00000.parquet"),
+        (full, ""),
+        (read_only, ".mam-run.lock"),
+        (read_only, "manifest.json"),
+        (read_only, "part-00000.parquet"),
+    ],
+)
+def test_shards_on_a_full_disk(
+    folder: Path,
+    in_process: None,
+    fault: Callable,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys,
+) -> None:
+    words, out = SHARDS
+    before = contents(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, *fault(folder / out, name))
+        said = complaint(words, monkeypatch, capsys)
+    assert ("the disk is full" if fault is full else "Read-only file system") in said
+    assert f"{out}/" in said and name in said
+    after = contents(folder)
+    assert {path: after.get(path) for path in before} == before
+    assert not [path for path in set(after) - set(before) if path.endswith((".tmp", ".parquet"))]
+    monkeypatch.setattr(sys, "argv", ["mam", *words.split(), "--json"])
+    assert completed() == 0  # the same command goes on
+    assert json.loads(capsys.readouterr().out)["n"] == 1
+
+
+def completed() -> int:
+    """The exit code of the program."""
+    try:
+        cli.main()
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    return 0
 
 
 def test_answers_that_another_run_is_writing(

@@ -91,6 +91,27 @@ def test_errors_are_listed_by_file_and_tried_again(grouped: list[str]) -> None:
     assert not Path("deep/out/errors.csv").exists() and len(table("deep/out/curves.csv")) == 5
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("errors.csv", "mine,too\n1,2\n"), ("curves.csv", "picture,price\na.png,3\n")],
+)
+def test_tables_of_others_are_kept(grouped: list[str], name: str, content: str) -> None:
+    Path("out").mkdir()
+    Path("out", name).write_text(content)
+    with pytest.raises(ValueError, match=rf"out/{name}: is no table of `mam group`.*--out-dir"):
+        CliRunner().invoke(app, ["group", "in", "--out-dir", "out"], catch_exceptions=False)
+    assert grouped == [] and [path.name for path in Path("out").iterdir()] == [name]
+    assert Path("out", name).read_text() == content
+
+
+def test_an_answer_of_others_is_not_removed(grouped: list[str]) -> None:
+    Path("out").mkdir()
+    Path("out/bad-curves.json").write_text('{"mine": 1}')
+    Path("in/bad.png").write_bytes(b"junk")
+    run("group", "in/bad.png", "in/a.png", "--out-dir", "out", code=2)
+    assert Path("out/bad-curves.json").read_text() == '{"mine": 1}'
+
+
 def test_one_picture_and_its_pixel_size(grouped: list[str]) -> None:
     pixels = np.asarray(Image.open("in/a.png"))
     known = {"axes": "YX", "PhysicalSizeX": 0.5, "PhysicalSizeY": 0.5, "PhysicalSizeXUnit": "µm"}

@@ -146,15 +146,17 @@ def test_kills_at_random_moments(
     assert killed > 0 and digests(folder) == expected
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    ("name", "times"),
+    [("shards", 1), *(pytest.param(name, 3, marks=pytest.mark.slow) for name in COMMANDS)],
+)
 def test_two_at_once_with_one_output(
-    name: str, zygote: Zygote, pictures: Path, tmp_path: Path
+    name: str, times: int, zygote: Zygote, pictures: Path, tmp_path: Path
 ) -> None:
     """Both end, or one says that the other is at it; what is there in the end is whole."""
     folder, calm = (prepared(tmp_path / one, pictures) for one in ("both", "calm"))
     other = Zygote(tmp_path / "cache")
-    for _ in range(3):
+    for _ in range(times):
         for one in (zygote, other):
             one.begin(folder, COMMANDS[name])
         assert 0 in (zygote.told(), other.told())

@@ -6,6 +6,7 @@ import numpy as np
 
 WORDS = [b"-1", b"0", b"1e999", b"nan", b"inf", b"99999999999", b"4294967296", b"0.5", b"x", b""]
 WORDS += [b"\xff\xfe", b"<script>", b"../../x", b"null", b"[[[[", b"{}", b'"', b"1 1 1 1", b"\x00"]
+WORDS += [b"NaN", b"Infinity", b"1e23", b"[" * 100_000]
 _MOST = 8  # changes of one file
 
 

@@ -90,6 +90,7 @@ def test_what_is_no_figure_of_a_rival_is_refused(tmp_path: Path, folder: Path) -
     [
         ("vit-cabc-hard", "{}", "vit is no rival; known are h-cnn"),
         ("h-cnn-cabc-hard", '{"runs": ', "no file of python -m bench.rival_runs"),
+        ("h-cnn-cabc-hard", "[" * 100_000, "no file of .*100000 brackets deep"),
         ("h-cnn-cabc-hard", "[]", "no file of python -m bench.rival_runs"),
         ("h-cnn-cabc-hard", '{"runs": {"5": {"accuracy": 0.5}}}', "no file of python -m"),
         ("h-cnn-cabc-hard", one_run("h-cnn", 5, {"hard": 1.5}, "cabc"), "accuracy .*1.5"),

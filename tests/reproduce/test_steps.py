@@ -96,7 +96,12 @@ def test_the_share_told_rises_from_0_to_1_over_what_is_left(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["", '{"result": 1, "sec', "\x00\xff", "[1]", "null", '{"result": 1}', '{"seconds": 1}']
+    "text",
+    [
+        *("", '{"result": 1, "sec', "\x00\xff", "[1]", "null", '{"result": 1}', '{"seconds": 1}'),
+        "[" * 100_000,
+        '{"result": 1, "seconds": 1%s}' % ("0" * 400),
+    ],
 )
 def test_a_damaged_record_is_made_again_and_named(tmp_path: Path, text: str) -> None:
     store, done, told = StepFolder(tmp_path), [], []

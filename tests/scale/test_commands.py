@@ -8,8 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from mam.cli import app
-from mam.data import encode_png
+from mam.data import encode_png, make_row, recipe, write_dataset
 from mam.scale import answers_in
+from mam.vision.elastic.bank import Bank
 
 pytest.importorskip("distributed")
 
@@ -67,6 +68,59 @@ def test_curves_of_many_pictures(tmp_path: Path) -> None:
         expected = {key: value for key, value in alone.items() if key not in files}
         assert answers[name].value == expected
     assert "the input is another" in told("group", tmp_path / "one.png", *options, code=1)
+
+
+@pytest.mark.slow
+def test_letters_of_many_pictures(tmp_path: Path) -> None:
+    for name, number in (("one.png", 0), ("two.png", 1)):
+        image = make_row(recipe("cabc", "easy", 3), number).image
+        (tmp_path / name).write_bytes(encode_png(image))
+    (tmp_path / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nno")
+    out = tmp_path / "answers"
+    options = ("--model", few_letters(tmp_path), "--json")
+    spread = ("--cluster", "local:1", "--out", out)
+    found = json.loads(told("find", tmp_path, *options, *spread))
+    assert (found["items"], found["errors"], found["set_aside"]) == (3, 1, {})
+    answers = {Path(name).name: answer for name, answer in answers_in(out)}
+    assert "broken.png" in str(answers["broken.png"].error)
+    for name in ("one.png", "two.png"):
+        alone = json.loads(told("find", tmp_path / name, *options))
+        assert len(alone["matches"]) == 2 and answers[name].value == alone
+    assert "copies was 2, now 3" in told("find", tmp_path, "--copies", 3, *options, *spread, code=1)
+
+
+@pytest.mark.slow
+def test_letters_that_are_evaluated(tmp_path: Path) -> None:
+    rows = write_dataset(recipe("cabc", "easy", 3), 3, tmp_path / "rows.parquet")
+    words = ("evaluate", "cabc", rows, "--model", few_letters(tmp_path), "--json")
+    here = json.loads(told(*words))
+    there = json.loads(told(*words, "--cluster", "local:1", "--out", tmp_path / "answers"))
+    times = {"per_second": 0, "compile_s": 0}
+    assert here["n"] == 3 and {**here, **times} == {**there, **times}
+
+
+def few_letters(folder: Path) -> Path:
+    """A model of a few graphs, which are soon searched for."""
+    path = folder / "few.safetensors"
+    bank = Bank.load("letters")
+    bank.take(np.arange(0, len(bank), 200)).save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ("find a.png --cluster local:1 --out x --out y.csv", "give one folder, --out FOLDER"),
+        ("find a.png --item-seconds 7", "--item-seconds is for runs with --cluster: add"),
+        ("group a.png --item-seconds 7", "--item-seconds is for runs with --cluster: add"),
+        ("evaluate cabc a.parquet --out x", "--out is for runs with --cluster: add"),
+        ("evaluate curves a.parquet --out x", "--out is for runs with --cluster: add"),
+        ("evaluate objects a.parquet --item-seconds 7", "--item-seconds is for runs with"),
+        ("evaluate pathfinder a.parquet --item-seconds 7", "--item-seconds is for runs with"),
+    ],
+)
+def test_options_that_would_do_nothing(words: str, error: str) -> None:
+    assert error in told(*words.split(), code=1)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import mam.scale
 from mam.cli import app
+from mam.core.limits import ITEM_SECONDS
 from mam.data import recipe, write_dataset
 from mam.rivals.predict import Rival
 from mam.scale import map_shards
@@ -68,22 +69,38 @@ def test_rivals(tmp_path: Path, tiny: None) -> None:
         EvaluateJob("rival", str(model), (("of", "cabc"),)).open({str(model): model})
 
 
-@pytest.mark.parametrize("rival", [False, True])
+@pytest.mark.parametrize(
+    ("words", "job"),
+    [
+        ("evaluate pathfinder rows.parquet", "EvaluateJob pathfinder contours"),
+        ("evaluate pathfinder rows.parquet --model rival.safetensors", "EvaluateJob rival "),
+        ("evaluate cabc letters.parquet", "EvaluateJob cabc letters"),
+        ("find letters.parquet", "FindJob letters"),
+        ("group letters.parquet --model curves", "GroupJob curves"),
+    ],
+)
 def test_a_command_hands_on_its_cluster_and_its_limits(
-    tmp_path: Path, tiny: None, rival: bool, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tiny: None, words: str, job: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[dict[str, Any]] = []
 
-    def run_shards(job: Any, shards: Any, folder: Path, **known: Any) -> None:
-        asked.append({"task": job.task, **known})
+    def held_run(job: Any, shards: Any, folder: Path, **known: Any) -> None:
+        about = filter(None, [type(job).__name__, getattr(job, "task", None), *job.models])
+        asked.append({"job": " ".join(about), "folder": folder, **known})
         raise ValueError("enough")
 
-    monkeypatch.setattr(mam.scale, "run_shards", run_shards)
-    data = write_set(tmp_path / "rows.parquet", 6)
-    model = ["--model", str(write_all(tmp_path)["rival"])] if rival else []
-    words = ["evaluate", "pathfinder", str(data), *model, "--cluster", "local:1"]
-    words += ["--out", str(tmp_path / "answers"), "--item-seconds", "7"]
+    monkeypatch.setattr(mam.scale, "held_run", held_run)
+    monkeypatch.chdir(tmp_path)
+    write_set(tmp_path / "rows.parquet", 6)
+    write_dataset(recipe("cabc", "easy", 3), 1, tmp_path / "letters.parquet")
+    if "rival" in words:
+        write_all(tmp_path)
+    more = ["--cluster", "local:1", "--out", "answers", "--item-seconds", "7"]
     with pytest.raises(ValueError, match="enough"):
-        CliRunner().invoke(app, words, catch_exceptions=False)
-    assert asked[0]["task"] == ("rival" if rival else "pathfinder")
+        CliRunner().invoke(app, [*words.split(), *more], catch_exceptions=False)
+    assert asked[0]["job"].startswith(job) and asked[0]["folder"] == Path("answers")
     assert (asked[0]["cluster"], asked[0]["item_seconds"]) == ("local:1", 7)
+    less = more[:-2]
+    with pytest.raises(ValueError, match="enough"):
+        CliRunner().invoke(app, [*words.split(), *less], catch_exceptions=False)
+    assert asked[1]["item_seconds"] == ITEM_SECONDS

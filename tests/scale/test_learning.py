@@ -8,12 +8,15 @@ import pytest
 from typer.testing import CliRunner
 
 from mam.cli import app
+from mam.commands.learn.groupers import _contour_job
+from mam.commands.over_shards import taught
 from mam.data import recipe, rows_of, write_dataset
 from mam.scale import map_shards
 from mam.scale.learning import LearnJob, bank_from, contours_from
 from mam.tasks.learning import learn_objects
 from mam.tasks.pathfinder import fit
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+from mam.vision.parts.masks import Parts
 
 pytest.importorskip("distributed")
 
@@ -45,6 +48,47 @@ def test_contours_on_a_cluster(tmp_path: Path) -> None:
     data = made(tmp_path, "pathfinder", "easy", 3)
     here, there = learned(tmp_path, "contours", data, "--sparsifications", 2, "--images", 2)
     assert here == there
+
+
+def on_a_cluster(make: Any, data: Path, out: Path) -> Any:
+    return taught(make, str(data), out, "local:1", None, True)
+
+
+def letters(folder: Path) -> LearnJob:
+    return LearnJob("letters", (("preset", "best"),))
+
+
+def test_what_others_put_into_the_folder_stays(tmp_path: Path, in_process: None) -> None:
+    data, out = made(tmp_path, "cabc", "easy", 1), tmp_path / "a.safetensors"
+    folder = tmp_path / "a.safetensors.shards"
+    (folder / ".models").mkdir(parents=True)
+    kept = [folder / "notes.txt", folder / "parts.safetensors", folder / ".models" / "mine"]
+    for path in kept:
+        path.write_text("mine")
+
+    def contours(folder: Path) -> LearnJob:
+        return _contour_job(ContourGrouper(Parts.load("pathfinder-parts")), folder)
+
+    for make in (letters, contours):
+        with on_a_cluster(make, data, out) as given:
+            assert given == folder and (folder / "manifest.json").exists()
+        assert sorted(path for path in folder.rglob("*") if path.is_file()) == sorted(kept)
+        assert all(path.read_text() == "mine" for path in kept)
+
+
+def test_the_folder_is_held_until_it_is_gone(tmp_path: Path, in_process: None) -> None:
+    data, out = made(tmp_path, "cabc", "easy", 1), tmp_path / "a.safetensors"
+    with on_a_cluster(letters, data, out) as folder:
+        with (
+            pytest.raises(OSError, match="another run is writing there"),
+            on_a_cluster(letters, data, out),
+        ):
+            pass
+        assert (folder / "part-00000.parquet").exists()
+    assert not folder.exists()
+    with pytest.raises(RuntimeError), on_a_cluster(letters, data, out):
+        raise RuntimeError("no model was made of it")
+    assert (folder / "part-00000.parquet").exists()  # the same command goes on
 
 
 @pytest.mark.slow

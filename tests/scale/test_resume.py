@@ -4,10 +4,11 @@ import json
 import os
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from mam.scale import EstimatorJob, ItemAnswer, answers_in, map_shards, plan_shards
-from mam.scale.answers import printable, write_answers
+from mam.scale.answers import as_json, printable, write_answers
 from mam.scale.content import content_digest
 from tests.scale.jobs import SizeJob
 from tests.scale.test_items import FaultyJob, Mean, as_value, image_of
@@ -43,6 +44,33 @@ def test_what_was_set_aside_is_told_though_nobody_heard_of_it(tmp_path: Path) ->
     again = map_shards(FaultyJob(), paths, out)
     assert again.kept == 3 and again.set_aside == first.set_aside
     assert json.loads((out / "manifest.json").read_text())["set_aside"] == told
+
+
+@pytest.mark.parametrize("told", [b"[" * 100_000, b"[1]", b'{"items": 1}', b"{", b"\xff"])
+def test_shards_that_tell_nonsense_are_written_again(tmp_path: Path, told: bytes) -> None:
+    paths, out = pictures(tmp_path / "in", "a", "b"), tmp_path / "out"
+    first = map_shards(SizeJob(str(tmp_path)), paths, out)
+    path = out / "part-00000.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.replace_schema_metadata(table.schema.metadata | {b"mam.told": told}), path)
+    again = map_shards(SizeJob(str(tmp_path)), paths, out)
+    assert (again.items, again.kept, again.errors) == (first.items, 0, first.errors)
+
+
+def test_a_manifest_of_brackets_is_named(tmp_path: Path) -> None:
+    paths, out = pictures(tmp_path / "in", "a"), tmp_path / "out"
+    out.mkdir()
+    (out / "manifest.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match=r"out.manifest\.json: is no manifest; choose"):
+        map_shards(SizeJob(str(tmp_path)), paths, out)
+
+
+def test_an_answer_that_could_not_be_read_is_refused() -> None:
+    deep: list = []
+    for _ in range(100):
+        deep = [deep]
+    with pytest.raises(ValueError, match=r"its answer is no JSON .*brackets deep"):
+        as_json(ItemAnswer({"x": deep}))
 
 
 def test_an_input_that_changed_is_named(tmp_path: Path) -> None:

@@ -153,6 +153,9 @@ def test_find_and_learn(client: httpx.Client) -> None:
     found = client.post("/api/find", json={"picture": letters, "copies": 2}).json()
     assert FindAnswer.model_validate(found)
     assert len(found["found"]) == 2 and all(one["there"] for one in found["found"])
+    dashes = client.post("/api/samples/dashes").json()["picture"]
+    nothing = client.post("/api/find", json={"picture": dashes, "copies": 1}).json()["found"]
+    assert [one["there"] for one in nothing] == [False]
     first, second = (make_row(recipe("objects", "easy", 3), row) for row in (0, 1))
     assert isinstance(first, ObjectRow) and isinstance(second, ObjectRow)
     key = sent(client, encode_png(first.image), "first.png")

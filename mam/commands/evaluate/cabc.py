@@ -21,9 +21,9 @@ from mam.commands.over_shards import (
     ItemSecondsOption,
     OnCluster,
     evaluate_over,
+    refuse_without,
 )
 from mam.commands.progress import progress_bar, row_count
-from mam.core.limits import ITEM_SECONDS
 
 
 def cabc(
@@ -38,7 +38,7 @@ def cabc(
     as_json: JsonOption = False,
     cluster: ClusterOption = None,
     out: AnswersOption = None,
-    item_seconds: ItemSecondsOption = ITEM_SECONDS,
+    item_seconds: ItemSecondsOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Are two markers on the same letter? Measure on a cABC data set.
@@ -47,6 +47,7 @@ def cabc(
     Example:
       mam evaluate cabc letters.parquet --limit 100
     """
+    refuse_without(cluster, out=out, item_seconds=item_seconds)
     on = OnCluster(cluster, out, item_seconds, limit, as_json, quiet)
     if is_rival(model):
         if causes or bound or preset is not None:

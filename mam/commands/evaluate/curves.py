@@ -12,9 +12,9 @@ from mam.commands.over_shards import (
     ItemSecondsOption,
     OnCluster,
     evaluate_over,
+    refuse_without,
 )
 from mam.commands.progress import progress_bar, row_count
-from mam.core.limits import ITEM_SECONDS
 
 
 class Column(StrEnum):
@@ -45,7 +45,7 @@ def curves(
     as_json: JsonOption = False,
     cluster: ClusterOption = None,
     out: AnswersOption = None,
-    item_seconds: ItemSecondsOption = ITEM_SECONDS,
+    item_seconds: ItemSecondsOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Which pixels belong to which curve? Dice, by set.
@@ -54,6 +54,7 @@ def curves(
     Example:
       mam evaluate curves curves.parquet --json
     """
+    refuse_without(cluster, out=out, item_seconds=item_seconds)
     if cluster is not None:
         known = {"column": column.value, "branches": branches, "appearance": appearance}
         on = OnCluster(cluster, out, item_seconds, limit, as_json, quiet)

@@ -25,9 +25,9 @@ from mam.commands.over_shards import (
     ItemSecondsOption,
     OnCluster,
     evaluate_over,
+    refuse_without,
 )
 from mam.commands.progress import progress_bar, row_count
-from mam.core.limits import ITEM_SECONDS
 
 
 def objects(
@@ -46,7 +46,7 @@ def objects(
     bound: BoundOption = False,
     cluster: ClusterOption = None,
     out: AnswersOption = None,
-    item_seconds: ItemSecondsOption = ITEM_SECONDS,
+    item_seconds: ItemSecondsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -56,6 +56,7 @@ def objects(
     Example:
       mam evaluate objects scenes/ --model mug.safetensors
     """
+    refuse_without(cluster, out=out, item_seconds=item_seconds)
     from mam.tasks.objects import RowChoice, chosen_rows, evaluate
     from mam.tasks.objects import leave_out as measure_without
     from mam.vision.elastic.photographs.detector import ObjectDetector

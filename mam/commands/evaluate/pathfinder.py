@@ -13,9 +13,9 @@ from mam.commands.over_shards import (
     ItemSecondsOption,
     OnCluster,
     evaluate_over,
+    refuse_without,
 )
 from mam.commands.progress import progress_bar, row_count
-from mam.core.limits import ITEM_SECONDS
 
 
 class Input(StrEnum):
@@ -39,7 +39,7 @@ def pathfinder(
     as_json: JsonOption = False,
     cluster: ClusterOption = None,
     out: AnswersOption = None,
-    item_seconds: ItemSecondsOption = ITEM_SECONDS,
+    item_seconds: ItemSecondsOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Are the two markers on the same contour?
@@ -48,6 +48,7 @@ def pathfinder(
     Example:
       mam evaluate pathfinder hard.parquet --limit 100
     """
+    refuse_without(cluster, out=out, item_seconds=item_seconds)
     on = OnCluster(cluster, out, item_seconds, limit, as_json, quiet)
     if is_rival(model):
         if input is Input.clean:

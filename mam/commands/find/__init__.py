@@ -18,7 +18,14 @@ from mam.commands.options import (
     PresetOption,
     QuietOption,
 )
-from mam.commands.over_shards import ClusterOption, ItemSecondsOption, run_over, tell
+from mam.commands.over_shards import (
+    ClusterOption,
+    ItemSecondsOption,
+    one_folder,
+    refuse_without,
+    run_over,
+    tell,
+)
 from mam.commands.pictures import (
     PageOption,
     PicturesArgument,
@@ -28,7 +35,6 @@ from mam.commands.pictures import (
     find_pictures,
     find_sources,
 )
-from mam.core.limits import ITEM_SECONDS
 
 _MADE = "-found"
 # Objects of other sizes take five times as long; letters are learned in many sizes.
@@ -69,7 +75,7 @@ def find(
     threshold: Annotated[int, typer.Option(help="Letters: a pixel is ON above this.")] = 12,
     preset: PresetOption = None,
     cluster: ClusterOption = None,
-    item_seconds: ItemSecondsOption = ITEM_SECONDS,
+    item_seconds: ItemSecondsOption = None,
     as_json: JsonLinesOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -81,6 +87,7 @@ def find(
       mam find shelf.jpg --model mug.safetensors --out found.png --out found.csv
       mam find shelves/ --model mug.safetensors --scales 0.5,2 --json
     """
+    refuse_without(cluster, item_seconds=item_seconds)
     from mam.core.model_files import model_kind
     from mam.vision.elastic.bank import Bank
     from mam.vision.elastic.photographs.object_bank import KIND
@@ -101,7 +108,7 @@ def find(
     if cluster is not None:
         if masks or depth:
             raise ValueError("--cluster: --masks and --depth are for one picture")
-        folder = out[0] if out else None
+        folder = one_folder(out or [])
         sources = find_sources(pictures, _MADE)
         tell(run_over(job, sources, folder, cluster, item_seconds, quiet), as_json)
         return

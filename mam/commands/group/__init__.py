@@ -10,7 +10,14 @@ from mam.commands.group.hints import Hints, parse_points
 from mam.commands.group.outputs import INK, MADE, PNG, SVG, plan_outputs
 from mam.commands.jobs import GroupJob
 from mam.commands.options import BoundOption, JsonLinesOption, QuietOption
-from mam.commands.over_shards import ClusterOption, ItemSecondsOption, run_over, tell
+from mam.commands.over_shards import (
+    ClusterOption,
+    ItemSecondsOption,
+    one_folder,
+    refuse_without,
+    run_over,
+    tell,
+)
 from mam.commands.pictures import (
     PageOption,
     PicturesArgument,
@@ -19,7 +26,7 @@ from mam.commands.pictures import (
     find_sources,
 )
 from mam.commands.sections import SectionedCommand
-from mam.core.limits import INK_PIECES, ITEM_SECONDS
+from mam.core.limits import INK_PIECES
 
 _INK, _WHAT, _OUT, _ASK = "Ink", "Curves", "Outputs", "What is known"
 
@@ -144,7 +151,7 @@ def group(
     as_json: JsonLinesOption = False,
     quiet: QuietOption = False,
     cluster: ClusterOption = None,
-    item_seconds: ItemSecondsOption = ITEM_SECONDS,
+    item_seconds: ItemSecondsOption = None,
 ) -> None:
     """Group the strokes or lines of pictures into curves, and draw them.
 
@@ -160,6 +167,7 @@ def group(
       cat drawing.png | mam group - --out curves.png
       mam group scans/ --cluster local:8 --out answers/
     """
+    refuse_without(cluster, item_seconds=item_seconds)
     from mam.commands.group.folder import Kept
     from mam.commands.group.work import draw_ink_of, group_one
     from mam.core.model_files import find_model
@@ -210,7 +218,7 @@ def _on_cluster(
     pictures: list[str],
     places: list[Path],
     cluster: str,
-    item_seconds: float,
+    item_seconds: float | None,
     as_json: bool,
     quiet: bool,
     known: Hints,
@@ -218,7 +226,6 @@ def _on_cluster(
 ) -> None:
     if known != Hints() or show is not None:
         raise ValueError("--cluster: --markers, --forbid, --demand and --show are for one picture")
-    if len(places) > 1:
-        raise ValueError("--cluster: give one folder, --out FOLDER")
-    sources, folder = find_sources(pictures, MADE, INK), places[0] if places else None
+    folder = one_folder(places)
+    sources = find_sources(pictures, MADE, INK)
     tell(run_over(job, sources, folder, cluster, item_seconds, quiet), as_json)

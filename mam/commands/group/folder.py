@@ -11,6 +11,7 @@ from mam.commands.group.hints import Hints
 from mam.commands.group.outputs import OutputPlan
 from mam.commands.jobs import GroupJob
 from mam.commands.pictures import called
+from mam.core.json_text import read_json
 from mam.core.whole import write_whole
 from mam.core.words import STANDARD_INPUT
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from mam.tasks.drawing import Drawing
 
 _TABLE, _ERRORS = "curves.csv", "errors.csv"
+# How the tables begin that are written here; others of these names are not ours to change.
+_BEGIN = {_TABLE: (b"picture\n", b"picture,curve,length,width,"), _ERRORS: (b"picture,error\n",)}
 _MADE, _ROWS = "made", "table"  # entries of an answer: what it was made from, rows of the table
 
 
@@ -37,6 +40,8 @@ class Kept:
 
         assert plan.folder is not None
         check_outputs({CSV: [plan.folder / _TABLE, plan.folder / _ERRORS]})
+        for name, ours in _BEGIN.items():
+            _refuse_others(plan.folder / name, ours)
         about = [__version__, asdict(job), known]
         digests = [hashlib.sha256(one.read_bytes()).hexdigest() for one in models]
         return cls(plan, json.dumps([about, digests]).encode())
@@ -66,7 +71,8 @@ class Kept:
     def failed(self, picture: Path, error: str) -> None:
         """Remember why a picture has no answer."""
         self.errors[picture] = error
-        self.plan.answers[picture].unlink(missing_ok=True)
+        if _read(self.plan.answers[picture]) is not None:
+            self.plan.answers[picture].unlink()
 
     def tabulate(self) -> None:
         """Write the table of all curves, and that of errors where there are some."""
@@ -87,11 +93,24 @@ class Kept:
             write_whole(errors, as_csv(["picture", "error"], told))
 
 
+def _refuse_others(path: Path, ours: Sequence[bytes]) -> None:
+    """Refuse a table that something else wrote: it would be overwritten, or removed."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        begin = file.read(max(map(len, ours)))
+    if begin and not any(begin.startswith(one) for one in ours):
+        raise ValueError(
+            f"{path}: is no table of `mam group`, which would overwrite it; move it, or choose "
+            "another --out-dir"
+        )
+
+
 def _read(path: Path) -> dict[str, Any] | None:
     """An answer of ours; None where there is none, or something else."""
     try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        found = read_json(path)
+    except (OSError, ValueError):
         return None
     rows = found.get(_ROWS) if isinstance(found, dict) else None
     columns = list(rows.values()) if isinstance(rows, dict) else []

@@ -75,13 +75,16 @@ def contours(
 
 def _contour_job(grouper: "ContourGrouper", folder: Path) -> "LearnJob":
     """What finds the strokes of each image, by parts that have a file."""
+    from mam.scale.content import content_digest
     from mam.scale.learning import LearnJob
     from mam.vision.parts.masks import Parts
 
     parts = grouper.parts
     if isinstance(parts, Parts):
-        parts.save(folder / "parts.safetensors")
-        parts = folder / "parts.safetensors"
+        # A name that nothing else has.
+        path = folder / f"parts-{content_digest((parts.masks, parts.noise))[:16]}.safetensors"
+        parts.save(path)
+        parts = path
     known = {name: getattr(grouper, name) for name in ("preset", "sparsifications", "seed")}
     return LearnJob("contours", tuple(known.items()), (str(parts),))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from mam.data.schema import Stroke
+from mam.data.segments import Stroke
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ HERSHEY_FACES = ("futural", "timesr")
 # Hershey's roman simplex draws each stem once; the others draw stems as two lines and are thinned.
 _SINGLE = frozenset({"futural", "rowmans"})
 _THIN_HEIGHT = 150  # px, height at which a face is drawn before thinning
+_MOST_HEIGHTS = 10  # a letter may be as wide or as high; no font in use has larger ones
 _UNIT_PEN = 2.2  # Hershey units: closes the gap between the two lines of a stem
 
 
@@ -81,22 +82,23 @@ def outline_face(path: Path) -> Face:
     """A TrueType or OpenType font, its outlines thinned to strokes."""
     try:
         font = ImageFont.truetype(str(path), size=_THIN_HEIGHT * 4 // 3)
-    except OSError as error:
+        # What the font draws for a code point that no font may define.
+        missing = _glyph(font, "\U0010ffff")
+        drawn = {letter: _glyph(font, letter) for letter in LETTERS}
+    except (OSError, ValueError) as error:
         raise ValueError(f"{path}: not a readable TrueType or OpenType font ({error})") from None
-    # What the font draws for a code point that no font may define.
-    missing = _glyph(font, "\U0010ffff")
-    glyphs = {}
-    for letter in LETTERS:
-        drawn = _glyph(font, letter)
-        if not drawn.any() or np.array_equal(drawn, missing):
+    for letter, one in drawn.items():
+        if not one.any() or np.array_equal(one, missing):
             raise ValueError(f"{path}: the font has no letter {letter!r}; A to Z are needed")
-        glyphs[letter] = thin_to_strokes(drawn)
-    return _normalise(glyphs)
+    return _normalise({letter: thin_to_strokes(one) for letter, one in drawn.items()})
 
 
 def _glyph(font: ImageFont.FreeTypeFont, letter: str) -> Bool[np.ndarray, "rows cols"]:
     left, top, right, bottom = font.getbbox(letter)
-    canvas = Image.new("L", (int(right - left) + 8, int(bottom - top) + 8))
+    size = int(right - left) + 8, int(bottom - top) + 8
+    if max(size) > _MOST_HEIGHTS * _THIN_HEIGHT:
+        raise ValueError(f"{letter!r} would be drawn in {size[0]} x {size[1]} px")
+    canvas = Image.new("L", size)
     ImageDraw.Draw(canvas).text((4 - left, 4 - top), letter, fill=255, font=font)
     return np.asarray(canvas) > 127
 

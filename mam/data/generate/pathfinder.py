@@ -9,7 +9,8 @@ from mam.data.generate.dashes import DashConfig, empty_canvas, grow_contour
 from mam.data.generate.draws import generator
 from mam.data.pixels import ON
 from mam.data.raster import disc_sprite, stamp, stroke_sprite
-from mam.data.schema import PathfinderRow, Stroke
+from mam.data.schema import PathfinderRow
+from mam.data.segments import Stroke
 
 # A long contour that cannot be placed this often is boxed in: the image starts afresh.
 LONG_TRIES = 30

@@ -1,6 +1,5 @@
 """Shelf scenes of the picking challenge: colour frames with the true mask of every object."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Bool, UInt8
 
+from mam.core.json_text import parse_json
 from mam.data.images import read_picture
 from mam.data.pixels import grey, rgb
 from mam.data.read.depth import read_depth
@@ -77,8 +77,8 @@ def _listed_objects(scene: Path) -> list[str]:
         return []
     found = re.search(r"^# Objects: (\[.*\])", camera.read_text(errors="replace"), re.MULTILINE)
     try:
-        listed = json.loads(found[1]) if found else []
-    except (ValueError, RecursionError):
+        listed = parse_json(found[1]) if found else []
+    except ValueError:
         return []
     return sorted(listed) if all(isinstance(name, str) for name in listed) else []
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mam import __version__
+from mam.core.json_text import parse_json
+from mam.core.limits import JSON_CHARACTERS
 from mam.core.whole import left_behind, reason_of
 from mam.data.store.lock import locked_file
 from mam.data.store.names import SHARD
@@ -27,7 +29,7 @@ class Claim:
         """The shards that this program wrote here, or meant to; others are not ours to change."""
         self.manifest.seek(0)
         try:
-            names = list(map(str, json.loads(self.manifest.read())["shards"]))
+            names = list(map(str, parse_json(self.manifest.read(JSON_CHARACTERS + 1))["shards"]))
         except (ValueError, KeyError, TypeError):
             return []
         return [name for name in names if SHARD.fullmatch(name)]

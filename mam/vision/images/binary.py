@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from jaxtyping import Bool, Int, Int8, Shaped
 
+from mam.core.limits import MOST_ON
 from mam.data.images import PictureSource, read_picture
 from mam.data.pixels import grey
 
@@ -14,7 +15,6 @@ Images = np.ndarray | Sequence[PictureSource]  # (images, rows, cols), or images
 # shapes, for each of which programs are compiled.
 _SIDES = np.array([128, 192, 256, 384, 512])
 _GRAIN = 256
-MOST = 0.5  # share of the pixels that a drawing covers, at most
 
 
 def one_channel(image: PictureSource, name: str = "the image") -> Shaped[np.ndarray, "rows cols"]:
@@ -74,7 +74,7 @@ def refuse_paper(
     ...
     ValueError: scan.png: 67 % of the pixels are ON: is it dark on light? Give a mask of what ...
     """
-    if image.dtype != bool and MOST < mask.mean() < 1:
+    if image.dtype != bool and MOST_ON < mask.mean() < 1:
         raise ValueError(
             f"{name}: {100 * mask.mean():.0f} % of the pixels are ON: is it dark on light? Give "
             "a mask of what is drawn, True on lines, or the picture to group_drawing"

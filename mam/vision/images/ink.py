@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, UInt8
 from scipy import ndimage
 from skimage.filters import threshold_otsu
 
+from mam.core.limits import MOST_ON
 from mam.core.words import counted
 from mam.data.pixels import ON, black_and_white, grey
 from mam.vision.images.background import (
@@ -22,7 +23,6 @@ from mam.vision.images.background import (
     square_side,
     usual,
 )
-from mam.vision.images.binary import MOST
 from mam.vision.images.ink_colours import Colour, check_ink, ink_colours, is_coloured
 from mam.vision.images.photograph import is_photograph
 
@@ -190,7 +190,7 @@ def _doubts(mask: Bool[np.ndarray, "rows cols"], photograph: bool) -> str:
             f"; it looks like a photograph, of which {share}; "
             "give --threshold or --ink, or a mask of the curves, if this is wrong"
         )
-    return f"; {share}, which is much for a drawing" if mask.mean() > MOST else ""
+    return f"; {share}, which is much for a drawing" if mask.mean() > MOST_ON else ""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from jaxtyping import Bool, Int, Int8
 from mam.core.devices import by_device, host_threads
 from mam.core.estimator import Estimator
 from mam.core.growing import GrowingSizes
+from mam.core.limits import PLACEMENTS
 from mam.core.programs import forget_old_programs
 from mam.infer import Options
 from mam.infer.linear import relaxed_maximum
@@ -81,7 +82,7 @@ class Sparsifier(Estimator):
         threshold: float | int | None = None,
         bound: bool = False,
         seed: int = 0,
-        max_candidates: int = 200_000,  # placements worth a variable in one image, at most
+        max_candidates: int = PLACEMENTS,  # placements worth a variable in one image, at most
     ) -> None:
         self.parts = parts
         self.method = method

@@ -56,10 +56,13 @@ function draw(found) {
   });
   byId("found").replaceChildren(...found.map((one, k) => {
     const margin = one.margin === null ? "" : `, margin ${one.margin}`;
-    const text = one.there ? `${one.name}: score ${one.score}${margin}, ${one.pixels} px` : `${one.name} is not there: score ${one.score}, there from ${one.threshold} on`;
+    const text = one.there ? `${one.name}: score ${one.score}${margin}, ${one.pixels} px` : `${one.name} is not there: ${notThere(one)}, there from ${one.threshold} on`;
     return html("li", { class: "split" }, swatch(k), html("span", {}, text));
   }));
 }
+
+// Letters are there by their contrast, objects by their score.
+const notThere = (one) => (typeof one.contrast === "number" ? `contrast ${one.contrast}` : `score ${one.score}`);
 
 async function learn() {
   const picture = current();

@@ -13,7 +13,7 @@ from mam.data.generate.dashes import guard_distance, turn_weight
 from mam.data.generate.pathfinder import LEVELS, SPRITE_RADIUS
 from mam.data.pixels import ON
 from mam.data.raster import stroke_sprite
-from mam.data.schema import Stroke
+from mam.data.segments import Stroke
 
 rows = st.integers(0, 10_000)
 levels = st.sampled_from(sorted(LEVELS))

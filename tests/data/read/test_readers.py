@@ -155,6 +155,28 @@ def test_bad_segments_and_markers(tmp_path: Path) -> None:
             list(rows_of(str(path)))
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[[1e999, 0, 0]]]", "inf is no number from"),
+        ("[[[5, NaN, 0]]]", "nan is no number from"),
+        ("[[[5, 6, 1e23]]]", "1e[+]23 is no number from"),
+        ("[[[5, 6, true]]]", "True is no number"),
+        ('[[[5, 6, "7"]]]', "'7' is no number"),
+        ("[[[5, 300, 0.5]]]", r"5, 300\] lies outside \(300, 300\)"),
+        ("[" * 100_000 + "]" * 100_000, "100000 brackets deep, and 32 are the most"),
+        ("[" * 100_000, "100000 brackets deep"),
+        ("[" + " " * (16 << 20) + "]", "16777218 characters, and"),
+    ],
+)
+def test_strokes_that_are_none(tmp_path: Path, text: str, said: str) -> None:
+    record = to_record(make_row(recipe("pathfinder", "easy", 0), 0)) | {"segments": text}
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.Table.from_pylist([record], schema=schema_of(PathfinderRow)), path)
+    with pytest.raises(ValueError, match=rf"a\.parquet: row 0, column 'segments': .*{said}"):
+        list(rows_of(str(path)))
+
+
 def test_truncated_and_corrupt_parquet(tmp_path: Path) -> None:
     path = write_parquet(
         tmp_path / "a.parquet", [make_row(recipe("curves", "easy", 0), k) for k in range(3)]

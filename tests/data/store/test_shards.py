@@ -32,6 +32,19 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.parametrize("listed", [b"[" * 100_000, b'{"shards": [1]}', b"\xff", b"null"])
+def test_a_list_of_shards_that_is_none_lists_nothing(tmp_path: Path, listed: bytes) -> None:
+    out = tmp_path / "set"
+    out.mkdir()
+    (out / MANIFEST).write_bytes(listed)
+    (out / "part-00007.parquet").write_bytes(b"of another")
+    with claimed(out, out) as claim:
+        assert claim.listed() == []
+    (out / "part-00007.parquet").unlink()
+    write_dataset(SMALL, 1, out, TENS)
+    assert len(list(rows_of(str(out)))) == 1
+
+
 class _Stop(Exception):
     pass
 
