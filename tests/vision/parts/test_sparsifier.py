@@ -186,6 +186,17 @@ def test_bound_and_gap() -> None:
     assert found.bound < parts.noise.gain * image.sum() + parts.noise.prior  # the trivial bound
 
 
+@pytest.mark.parametrize("pruning", ["strong", "safe"])
+def test_a_proof_closes_the_gap(pruning: str) -> None:
+    parts, proofs = drawn_strokes(6), []
+    for row in range(2):
+        image = crop(contour(row), 40, row)
+        [found] = Sparsifier(parts, pruning=pruning, bound=True).transform([image])
+        assert found.gap is not None and (found.proof is None) == (found.gap > 1e-5)
+        proofs.append(found.proof)
+    assert proofs == [None, "bound" if pruning == "strong" else "exact"]
+
+
 def test_reconstruction_explains_the_strokes() -> None:
     parts, image = drawn_strokes(), contour(5)
     [found] = (sparsifier := Sparsifier(parts)).fit([image]).transform([image])
