@@ -99,7 +99,7 @@ def _letters(finder: ObjectFinder, pixels: np.ndarray, arguments: dict) -> list[
 def _letter(one: Match, scale: float) -> dict[str, Any]:
     name = chr(_A + one.category) if 0 <= one.category < 26 else str(one.category)
     own = (one.vertices + 0.5) / scale - 0.5
-    return _placed(own, one.edges, one.pixels, one.margin, one.certificate.proof) | {
+    return _placed(own, one.edges, one.pixels, one.margin, one.proof) | {
         "name": name,
         "there": True,
         "score": round(one.score, 2),
@@ -107,7 +107,7 @@ def _letter(one: Match, scale: float) -> dict[str, Any]:
 
 
 def _object(one: Detection) -> dict[str, Any]:
-    proof = one.certificate.proof
+    proof = one.proof
     return _placed(one.vertices, one.edges, one.mask, one.margin, proof) | {
         "name": one.name,
         "there": one.there,

@@ -43,7 +43,8 @@ def _told(one: Match) -> FoundObject:
         "threshold": THERE,
         "category": one.category,
         "graph": one.graph,
-        "proof": one.certificate.proof,
+        "proof": one.proof,
+        "set_proof": one.set_proof,
         "vertices": one.vertices.tolist(),
     }
     size = int(one.pixels.sum())

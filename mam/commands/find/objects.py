@@ -44,7 +44,7 @@ def _told(one: Detection) -> FoundObject:
         "threshold": round(one.threshold, 3),
         "cut": one.cut,
         "graph": one.graph,
-        "proof": one.certificate.proof,
+        "proof": one.proof,
         "vertices": one.vertices.tolist(),
         "types": one.types.tolist(),
     }

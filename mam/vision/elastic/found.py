@@ -9,16 +9,39 @@ from jaxtyping import Bool, Float, Int, Shaped
 from skimage import measure
 
 from mam.core.svg import as_svg
+from mam.infer.certificate import Certificate
 
 POINTS = 64  # of an outline
 _STEP = 2**0.5  # between sizes that are tried, at most; variants fill in between
 
 
 class FoundGraph(ABC):
-    """An elastic graph that was found in a picture: what matches and detections share."""
+    """An elastic graph that was found in a picture: what matches and detections share.
 
+    ``bound``, ``gap`` and ``proof`` are of the places of its parts, given the graph: in the model
+    of ``certificate`` (``mam.vision.elastic.search.certify``), whose own score is the evidence
+    under the parts. They say nothing of the choice of the graph.
+    """
+
+    score: float  # of the search, by which graphs are chosen
     vertices: Int[np.ndarray, "vertices 2"]  # (row, column) of each part
     edges: Int[np.ndarray, "edges 2"]
+    certificate: Certificate
+
+    @property
+    def bound(self) -> float | None:
+        """What the evidence under the parts exceeds in no other places; None: not known."""
+        return self.certificate.bound
+
+    @property
+    def gap(self) -> float | None:
+        """Bound less the score of these places: 0 proves them the best."""
+        return self.certificate.gap
+
+    @property
+    def proof(self) -> str | None:
+        """How the places are known to be the best: "exact", "bound", or None."""
+        return self.certificate.proof
 
     @property
     @abstractmethod
