@@ -27,6 +27,7 @@ from mam.commands.over_shards import (
     evaluate_over,
 )
 from mam.commands.progress import progress_bar, row_count
+from mam.core.defaults import OBJECT_GRAPHS
 from mam.core.limits import ITEM_SECONDS
 
 
@@ -40,7 +41,7 @@ def objects(
     split: SplitOption = SplitName.all,
     depth: SceneDepthOption = False,
     mask: MaskOption = MaskName.outline,
-    graphs: GraphsOption = 200,
+    graphs: GraphsOption = OBJECT_GRAPHS,
     seed: SeedOption = 0,
     limit: LimitOption = None,
     bound: BoundOption = False,

@@ -28,6 +28,7 @@ from mam.commands.pictures import (
     find_pictures,
     find_sources,
 )
+from mam.core.defaults import LETTER_ON, OBJECT_GRAPHS
 from mam.core.limits import ITEM_SECONDS
 
 _MADE = "-found"
@@ -65,8 +66,8 @@ def find(
     ] = None,
     mask: MaskOption = MaskName.outline,
     depth: Annotated[Path | None, typer.Option(help="Objects: the picture's depth.")] = None,
-    graphs: GraphsOption = 200,
-    threshold: Annotated[int, typer.Option(help="Letters: a pixel is ON above this.")] = 12,
+    graphs: GraphsOption = OBJECT_GRAPHS,
+    threshold: Annotated[int, typer.Option(help="Letters: a pixel is ON above this.")] = LETTER_ON,
     preset: PresetOption = None,
     cluster: ClusterOption = None,
     item_seconds: ItemSecondsOption = ITEM_SECONDS,

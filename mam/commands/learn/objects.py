@@ -19,6 +19,7 @@ from mam.commands.options import (
 )
 from mam.commands.over_shards import LearnClusterOption, over_cluster, taught
 from mam.commands.progress import progress_bar, row_count, working
+from mam.core.defaults import OBJECT_GRAPHS
 from mam.core.words import counted
 
 
@@ -28,7 +29,7 @@ def objects(
     name: ObjectNameOption = None,
     split: SplitOption = SplitName.all,
     depth: SceneDepthOption = False,
-    graphs: GraphsOption = 200,
+    graphs: GraphsOption = OBJECT_GRAPHS,
     seed: SeedOption = 0,
     limit: LimitOption = None,
     preset: Annotated[
