@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,12 +25,6 @@ ROOMS = {
     "vision": [[], ["images"], ["parts"], ["curves"], ["elastic"]],
 }
 INNER = {"data": set(), "vision": {"strokes", "strands", "letters", "photographs"}}
-# Distributions that are imported under another name, and those that are run, not imported.
-MODULES = {"pillow": "PIL", "scikit-image": "skimage", "scikit-learn": "sklearn"}
-MODULES |= {"Hershey-Fonts": "HersheyFonts", "lazy-loader": "lazy_loader", "pyyaml": "yaml"}
-MODULES |= {"dask-jobqueue": "dask_jobqueue"}
-TOOLS = {"pytest-xdist", "ruff", "pyright", "beartype", "mkdocs-material", "mkdocstrings"}
-TOOLS |= {"ipykernel"}
 DATA_READERS = {
     "vision",
     "rivals",
@@ -54,7 +47,7 @@ def _layer(module: str) -> str | None:
     return parts[1] if parts[0] == "mam" and len(parts) > 1 else None
 
 
-def _imports(tree: ast.AST) -> set[str]:
+def imports_of(tree: ast.AST) -> set[str]:
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -66,7 +59,7 @@ def _imports(tree: ast.AST) -> set[str]:
 
 def upward_imports(layer: str, source: str) -> list[str]:
     wrong = []
-    for module in _imports(ast.parse(source)):
+    for module in imports_of(ast.parse(source)):
         target = _layer(module)
         if target is None or target == layer or target not in [*LAYERS, "data"]:
             continue
@@ -88,7 +81,7 @@ def _floor(layer: str, room: str) -> int:
 def wrong_rooms(layer: str, path: tuple[str, ...], source: str) -> list[str]:
     """Imports inside a layer that go up, from room to room or from a house into its rooms."""
     wrong = []
-    for module in _imports(ast.parse(source)):
+    for module in imports_of(ast.parse(source)):
         parts = module.split(".")
         if parts[:2] != ["mam", layer] or len(parts) < 3:
             continue
@@ -166,7 +159,7 @@ def own_loops(source: str) -> set[str]:
     called = {node.func for node in nodes if isinstance(node, ast.Call)}
     named -= {"messages"}  # settings have that name
     named |= {node.attr for node in called if isinstance(node, ast.Attribute)} & {"messages"}
-    imported = _imports(tree)
+    imported = imports_of(tree)
     named |= {
         "lax.map"
         for node in nodes
@@ -293,19 +286,3 @@ def test_every_bench_can_be_imported() -> None:
     assert len(names) > 20
     code = "import importlib, sys; [importlib.import_module(f'bench.{n}') for n in sys.argv[1:]]"
     subprocess.run([sys.executable, "-c", code, *names], check=True, cwd=ROOT.parent)
-
-
-def test_what_is_declared_is_used() -> None:
-    declared = tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]
-    used = {}
-    for folder in ("mam", "tests"):
-        trees = (ast.parse(path.read_text()) for path in (ROOT.parent / folder).rglob("*.py"))
-        used[folder] = {name.split(".")[0] for tree in trees for name in _imports(tree)}
-
-    def unused(wanted: list[str], known: set[str]) -> set[str]:
-        names = {re.split(r"[\[<>=~!; ]", one)[0] for one in wanted}
-        return {MODULES.get(name, name) for name in names - TOOLS} - known
-
-    assert unused(declared["dependencies"], used["mam"]) == set()
-    extras = [one for extra in declared["optional-dependencies"].values() for one in extra]
-    assert unused(extras, used["mam"] | used["tests"]) == set()
