@@ -27,7 +27,7 @@ copies score
     \max \sum_{i \in I_1 \cup I_2} m_i,
 
 the pair score of ``pair_scores`` without penalties, at the best places for both together. As in
-``mam.vision.parts.formal``, pixels are observed, so the OR is hard and its noise is the evidence.
+``mam.vision.parts.cover``, pixels are observed, so the OR is hard and its noise is the evidence.
 
 The paper also gives every part U(0) = -1000. That is a constant for one graph, but once graphs are
 merged it pays 1000 for each further vertex; here ``absent_part`` is 0 unless asked for.

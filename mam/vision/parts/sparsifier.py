@@ -30,9 +30,8 @@ from mam.infer.certificate import Certificate
 from mam.infer.linear import relaxed_maximum
 from mam.vision.images.binary import Images, as_binary, as_states
 from mam.vision.parts.candidates import PRUNING, PartCandidates
-from mam.vision.parts.cover import cover_of
+from mam.vision.parts.cover import cover_of, sparsifier_model
 from mam.vision.parts.explain import LARGEST_TABLE, Explainer
-from mam.vision.parts.formal import sparsifier_model
 from mam.vision.parts.islands import islands_of
 from mam.vision.parts.masks import Parts
 from mam.vision.parts.placements import Placements, draw_placements, placements_of

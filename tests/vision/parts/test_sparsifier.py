@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from mam.infer import enumerate_exactly, solve
 from mam.infer.restarts import _propagate
 from mam.vision.images.binary import as_states
-from mam.vision.parts.cover import cover_of
-from mam.vision.parts.formal import sparsifier_model
+from mam.vision.parts.cover import cover_of, sparsifier_model
 from mam.vision.parts.islands import islands_of
 from mam.vision.parts.masks import Noise, Parts
 from mam.vision.parts.sparsifier import Sparsifier

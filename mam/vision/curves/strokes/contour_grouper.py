@@ -28,7 +28,6 @@ from mam.vision.curves.chain_model import (
 )
 from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.corrections import Corrections, clamped, complete
-from mam.vision.curves.link_score import link_f1
 from mam.vision.curves.strokes.by_image import (
     BySeed,
     CoursesByImage,
@@ -40,13 +39,12 @@ from mam.vision.curves.strokes.by_image import (
 )
 from mam.vision.curves.strokes.continuation import SMOOTHING, SmoothContinuation, Smoothing
 from mam.vision.curves.strokes.contour_answer import Grouping
-from mam.vision.curves.strokes.contour_schema import SCHEMA
 from mam.vision.curves.strokes.hidden import add_hidden
 from mam.vision.curves.strokes.poses import Poses
-from mam.vision.curves.strokes.presets import Continuation, ContourPreset, preset_of
-from mam.vision.curves.strokes.stroke_truth import true_links
+from mam.vision.curves.strokes.presets import SCHEMA, Continuation, ContourPreset, preset_of
+from mam.vision.curves.strokes.stroke_truth import link_f1, true_links
 from mam.vision.images.binary import Images, as_binary, one_channel
-from mam.vision.images.covered import Hidden
+from mam.vision.images.discs import Hidden
 from mam.vision.parts.masks import Parts, read_parts
 from mam.vision.parts.sparsifier import Sparsifier
 
