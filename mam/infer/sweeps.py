@@ -224,7 +224,7 @@ def sweep_wired(
 ) -> Swept:
     """Sweep there and back so many times, and decide in order: a function to be compiled in.
 
-    For code that wires its candidates on a device, see ``mam.graph.contract``. ``evidence`` is
+    For code that wires its candidates on a device, see ``mam.graph.wiring``. ``evidence`` is
     finite: score(ON) - score(OFF), or scores per state.
     """
     solver = Sweeps(wiring, potentials, evidence, stages, 0, 0.0, fresh=False)
