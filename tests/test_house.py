@@ -5,8 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -215,39 +213,6 @@ def test_every_hop_of_contributing_is_there() -> None:
         assert len(found) == 1, path
         for word in name.split("."):
             assert re.search(rf"(def|class) {word}\b", found[0].read_text()), f"{path}: {name}"
-
-
-def _named(node: ast.stmt) -> str | None:
-    """The public class or type alias that a statement defines."""
-    if isinstance(node, ast.ClassDef):
-        return None if node.name.startswith("_") else node.name
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        name = node.targets[0].id
-        return name if re.fullmatch("[A-Z][a-z]\\w*", name) else None
-    return None
-
-
-def duplicates(sources: Iterable[str]) -> set[str]:
-    """Names of public classes and type aliases that several files define."""
-    trees = [ast.parse(source) for source in sources]
-    found = Counter(name for tree in trees for node in tree.body if (name := _named(node)))
-    return {name for name, count in found.items() if count > 1}
-
-
-def test_a_public_class_or_alias_has_a_name_of_its_own() -> None:
-    assert duplicates(path.read_text() for path in ROOT.rglob("*.py")) == set()
-
-
-def test_a_second_class_or_alias_of_one_name_is_found() -> None:
-    assert duplicates(["class A: ...", "class B: ...", "class A(B): ..."]) == {"A"}
-    assert duplicates(["class _A: ...", "class _A: ..."]) == set()
-    assert duplicates(["class Mask: ...", "Mask = int"]) == {"Mask"}
-    assert duplicates(["LARGE = 1", "LARGE = 2"]) == set()
-
-
-def test_a_module_of_vision_has_a_name_of_its_own() -> None:
-    names = Counter(path.stem for path in (ROOT / "vision").rglob("[!_]*.py"))
-    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_help_is_fast() -> None:

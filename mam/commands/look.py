@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.options import QuietOption
-from mam.commands.progress import working
+from mam.commands.command_options import QuietOption
+from mam.commands.progress_bars import working
 
 _FIRST = 6  # rows that are shown where none are named
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mam.commands.options import JsonOption, QuietOption
-from mam.commands.progress import working
+from mam.commands.command_options import JsonOption, QuietOption
+from mam.commands.progress_bars import working
 
 if TYPE_CHECKING:
     from mam.tasks.drawing import Drawing

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mam.commands.options import JsonOption, QuietOption
-from mam.commands.progress import working
+from mam.commands.command_options import JsonOption, QuietOption
+from mam.commands.progress_bars import working
 from mam.commands.solve_sums import sum_uai
 
 if TYPE_CHECKING:

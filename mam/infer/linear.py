@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, vstack
 from mam.factors import Ragged
 from mam.graph import FactorGraph, GraphUnion, Scores, union_scores
 from mam.graph.evidence import Evidence
-from mam.infer.few import WAY
+from mam.infer.few_on import WAY
 from mam.infer.score import graph_scores
 from mam.infer.solution import Solution
 from mam.infer.weighted_ors import WeightedOrs

@@ -10,7 +10,7 @@ from bench.rivals import kernel_weights
 from mam.rivals.convnext import ConvNext
 from mam.rivals.fgru import Fgru
 from mam.rivals.hcnn import Hcnn
-from mam.rivals.layers import Readout, Stem, enlarge, kernel_of
+from mam.rivals.network_layers import Readout, Stem, enlarge, kernel_of
 from mam.rivals.networks import network_of, parameter_count
 from mam.rivals.norm import Moments, Norm, normalise, pick, pooled
 from mam.rivals.resnet import ResNet

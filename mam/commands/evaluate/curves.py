@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.options import DataArgument, JsonOption, LimitOption, QuietOption
+from mam.commands.command_options import DataArgument, JsonOption, LimitOption, QuietOption
 from mam.commands.over_shards import (
     AnswersOption,
     ClusterOption,
@@ -13,7 +13,7 @@ from mam.commands.over_shards import (
     OnCluster,
     evaluate_over,
 )
-from mam.commands.progress import progress_bar, row_count
+from mam.commands.progress_bars import progress_bar, row_count
 from mam.core.limits import ITEM_SECONDS
 
 

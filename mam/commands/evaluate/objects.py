@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.options import (
+from mam.commands.command_options import (
     BoundOption,
     DataArgument,
     GraphsOption,
@@ -26,7 +26,7 @@ from mam.commands.over_shards import (
     OnCluster,
     evaluate_over,
 )
-from mam.commands.progress import progress_bar, row_count
+from mam.commands.progress_bars import progress_bar, row_count
 from mam.core.defaults import OBJECT_GRAPHS
 from mam.core.limits import ITEM_SECONDS
 

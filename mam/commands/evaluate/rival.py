@@ -3,7 +3,7 @@
 import typer
 
 from mam.commands.over_shards import OnCluster, evaluate_over
-from mam.commands.progress import progress_bar, row_count
+from mam.commands.progress_bars import progress_bar, row_count
 
 
 def is_rival(model: str) -> bool:

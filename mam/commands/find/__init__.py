@@ -6,9 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.find.told import FoundIn, write_tables
-from mam.commands.jobs import FindJob
-from mam.commands.options import (
+from mam.commands.command_options import (
     LETTERS,
     GraphsOption,
     JsonLinesOption,
@@ -18,6 +16,7 @@ from mam.commands.options import (
     PresetOption,
     QuietOption,
 )
+from mam.commands.find.found_objects import FoundIn, write_tables
 from mam.commands.over_shards import ClusterOption, ItemSecondsOption, run_over, tell
 from mam.commands.pictures import (
     PageOption,
@@ -28,6 +27,7 @@ from mam.commands.pictures import (
     find_pictures,
     find_sources,
 )
+from mam.commands.shard_jobs import FindJob
 from mam.core.defaults import LETTER_ON, OBJECT_GRAPHS
 from mam.core.limits import ITEM_SECONDS
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mam.commands.find.told import FoundIn, FoundObject
+from mam.commands.find.found_objects import FoundIn, FoundObject
 from mam.core.whole import write_whole
 from mam.data import encode_png, grey
 from mam.show.elastic import draw_matches
@@ -32,12 +32,12 @@ def letter_search(
         if out is not None:
             there = [one for one in matches if one.there]
             write_whole(out, encode_png(draw_matches(pixels, there)))
-        return FoundIn(name, "matches", [_told(one) for one in matches])
+        return FoundIn(name, "matches", [_found_object(one) for one in matches])
 
     return find_one
 
 
-def _told(one: Match) -> FoundObject:
+def _found_object(one: Match) -> FoundObject:
     more = {
         "contrast": round(one.contrast, 3),
         "threshold": THERE,

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mam.commands.group.group_outputs import OutputPlan
 from mam.commands.group.hints import Hints
-from mam.commands.group.outputs import OutputPlan
-from mam.commands.jobs import GroupJob
 from mam.commands.pictures import called
+from mam.commands.shard_jobs import GroupJob
 from mam.core.words import counted
 
 if TYPE_CHECKING:

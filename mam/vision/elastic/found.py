@@ -51,7 +51,7 @@ class FoundGraph(ABC):
     @property
     def box(self) -> tuple[int, int, int, int] | None:
         """First row and column, last row and column of its pixels; None if it has none."""
-        return box_of(self.area)
+        return corners_of(self.area)
 
     @property
     def outline(self) -> Float[np.ndarray, "points 2"]:
@@ -75,10 +75,10 @@ def in_own_pixels(
     return (points + 0.5) / scale - 0.5
 
 
-def box_of(mask: Bool[np.ndarray, "rows cols"]) -> tuple[int, int, int, int] | None:
+def corners_of(mask: Bool[np.ndarray, "rows cols"]) -> tuple[int, int, int, int] | None:
     """First row and column, last row and column of a mask; None if it is empty.
 
-    >>> box_of(np.array([[0, 0, 0], [0, 1, 1]], bool))
+    >>> corners_of(np.array([[0, 0, 0], [0, 1, 1]], bool))
     (1, 1, 1, 2)
     """
     rows, cols = (np.flatnonzero(mask.any(axis)) for axis in (1, 0))

@@ -13,7 +13,7 @@ from mam.data import encode_png
 from mam.data.generate.objects import LEVELS, make_objects
 from mam.data.schema import ObjectRow
 from mam.infer.certificate import Certificate
-from mam.vision.elastic.found import box_of, sizes_between
+from mam.vision.elastic.found import corners_of, sizes_between
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.photographs.detector import ObjectDetector
 from mam.vision.elastic.photographs.edge_evidence import EvidenceConfig, evidence_of, score_maps
@@ -54,7 +54,7 @@ def test_box_and_outline_are_those_of_the_mask(
     detector: ObjectDetector, rows: list[ObjectRow]
 ) -> None:
     [found] = detector.find(rows[2].image)
-    assert found.box == box_of(found.mask)
+    assert found.box == corners_of(found.mask)
     assert iou(filled(found.outline, found.mask.shape), found.mask) > 0.9
 
 

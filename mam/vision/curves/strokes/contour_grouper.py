@@ -214,11 +214,11 @@ class ContourGrouper(ChainGrouper):
         links = continuation.links(poses, check_bridging(self.bridging))
         if hidden is not None and isinstance(continuation, SmoothContinuation):
             # What is marked is a curve rather than a stray stroke: see what the others form.
-            poses, seen = sorted_by_image(poses, self._hopeful(links))
+            poses, seen = sorted_by_image(poses, self._above_least(links))
             group = group_numbers(seen.stroke, self._solved(poses, seen).on, len(poses))
             poses, more = add_hidden(poses, hidden, continuation, np.bincount(group)[group])
             links = Links.joined([seen, more])
-        return self._decided(weights, *sorted_by_image(poses, self._hopeful(links)))
+        return self._decided(weights, *sorted_by_image(poses, self._above_least(links)))
 
     def corrected(self, found: Grouping, corrections: Corrections) -> Grouping:
         """Solve again with what is known of some links; all else is as it was."""
@@ -227,7 +227,7 @@ class ContourGrouper(ChainGrouper):
         [again] = self._decided([found.pixels], poses, links, clamped(links, corrections))
         return again
 
-    def _hopeful(self, links: Links) -> Links:
+    def _above_least(self, links: Links) -> Links:
         return links.take(links.score > self._potentials.least_link)
 
     def _solved(self, poses: Poses, links: Links) -> Decided:

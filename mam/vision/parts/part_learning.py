@@ -18,7 +18,7 @@ from scipy import ndimage
 from mam.core.estimator import Estimator
 from mam.core.progress import Tell
 from mam.data.raster import disc
-from mam.factors.limits import limit
+from mam.factors.numeric_limits import limit
 from mam.vision.parts.discover import Discovery, discover
 from mam.vision.parts.joint import (
     Arrangement,

@@ -15,8 +15,8 @@ from mam.vision.parts.joint import (
     relocate_many,
     reweigh,
 )
-from mam.vision.parts.learning import PartLearner, PartLearningConfig
 from mam.vision.parts.masks import PATHFINDER, Noise
+from mam.vision.parts.part_learning import PartLearner, PartLearningConfig
 
 BAR = np.zeros((5, 5), bool)
 BAR[1:4] = True
