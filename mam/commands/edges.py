@@ -30,7 +30,7 @@ def edges(
     """
     import numpy as np
 
-    from mam.core.whole import write_whole
+    from mam.core.whole_files import write_whole
     from mam.data import encode_png, read_picture
     from mam.data.outputs import PNG, check_outputs
     from mam.data.read.depth import read_depth

@@ -33,7 +33,7 @@ def look(
     """
     from itertools import islice
 
-    from mam.core.whole import write_whole
+    from mam.core.whole_files import write_whole
     from mam.core.words import counted
     from mam.data import encode_png, rows_of, select_rows
     from mam.data.outputs import PNG, check_outputs

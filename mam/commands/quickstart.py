@@ -96,7 +96,7 @@ class Quickstart:
 def group_bundled(out: Path) -> Quickstart:
     """Group the bundled image and draw it."""
     from mam.core.model_files import bundled_file
-    from mam.core.whole import write_whole
+    from mam.core.whole_files import write_whole
     from mam.data.images import read_picture
     from mam.data.outputs import PNG, check_outputs
     from mam.data.read.markers import find_discs

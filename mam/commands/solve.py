@@ -83,7 +83,7 @@ def solve(
       mam solve model.uai --task MAR --out model.uai.MAR
       mam solve model.uai --task MMAP --query model.uai.query --out model.uai.MMAP
     """
-    from mam.core.whole import write_whole
+    from mam.core.whole_files import write_whole
     from mam.data.outputs import check_outputs
 
     check_outputs({f".{task.value}": [out]}, [file, evidence, query])

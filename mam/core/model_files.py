@@ -11,7 +11,7 @@ from mam import __version__
 from mam.core.digest import UNSIGNED, check_data, signed
 from mam.core.metadata import metadata_text, read_metadata
 from mam.core.schema import ModelFile, Schema
-from mam.core.whole import write_whole
+from mam.core.whole_files import write_whole
 
 FORMAT = 1  # raised when a file written by this version cannot be read by an older one
 # Names of the types of arrays in a file (safetensors format).

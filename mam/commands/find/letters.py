@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mam.commands.find.found_objects import FoundIn, FoundObject
-from mam.core.whole import write_whole
+from mam.core.whole_files import write_whole
 from mam.data import encode_png, grey
 from mam.show.elastic import draw_matches
 from mam.vision.elastic.letters.finder import ObjectFinder

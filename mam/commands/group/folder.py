@@ -11,7 +11,7 @@ from mam.commands.group.group_outputs import OutputPlan
 from mam.commands.group.hints import Hints
 from mam.commands.pictures import called
 from mam.commands.shard_jobs import GroupJob
-from mam.core.whole import write_whole
+from mam.core.whole_files import write_whole
 from mam.core.words import STANDARD_INPUT
 
 if TYPE_CHECKING:

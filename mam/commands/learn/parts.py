@@ -101,7 +101,7 @@ def learned_parts(
 
 def _save(learned: "PartLearner", out: Path, picture: Path) -> None:
     """Write the model and its picture, each whole or not at all."""
-    from mam.core.whole import write_whole
+    from mam.core.whole_files import write_whole
     from mam.data import encode_png
     from mam.show.parts import part_sheet
 

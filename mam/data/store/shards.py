@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mam import __version__
-from mam.core.whole import left_behind, reason_of
+from mam.core.whole_files import left_behind, reason_of
 from mam.data.store.lock import locked_file
 from mam.data.store.names import SHARD
 

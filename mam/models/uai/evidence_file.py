@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mam.core.whole import write_whole
+from mam.core.whole_files import write_whole
 from mam.models.uai.numbers import Numbers
 from mam.models.uai.uai_model import Observed, UaiModel, check_observed
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mam.core.whole import write_whole
+from mam.core.whole_files import write_whole
 from mam.graph import FactorGraph
 from mam.graph.evidence import Evidence, evidence_scores
 from mam.models.dense import full_tables
