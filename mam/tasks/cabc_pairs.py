@@ -69,7 +69,7 @@ def weigh_pairs(
     on_one, on_two = near[one] + far[two], near[two] + far[one]  # of each marker
     same = known + np.logaddexp(-on_one.sum(1), -on_two.sum(1))
     apart = known + np.logaddexp(-on_one[:, 0] - on_two[:, 1], -on_two[:, 0] - on_one[:, 1])
-    odds = float(logsumexp(same) - logsumexp(apart))
+    odds = float(np.subtract(logsumexp(same), logsumexp(apart)))
     best = int((same if odds > 0 else apart).argmax())
     return odds, (int(one[best]), int(two[best]))
 
