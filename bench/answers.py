@@ -2,7 +2,9 @@
 
 python -m bench.answers FILE CHECKOUT [ROWS] [COLUMN]
 
-The file holds rows of pathfinder (columns: clean, image) or of curves (mask, gaps).
+The file holds rows of pathfinder (columns: clean, image), of curves (mask, gaps), of cABC or of
+objects. Letters are looked for with the bundled bank; an object with what the first eight rows of
+the file teach, each version by itself.
 """
 
 import hashlib
@@ -16,15 +18,16 @@ from pathlib import Path
 from typing import Any
 
 _HERE = Path(__file__).resolve()
+_KNOWN = 8  # rows that objects are learned from
 
 
 def tell(source: str, count: int, column: str) -> None:
     """Answer rows and print the answers with their times; in a process of either version."""
-    from mam.data import CurvesRow, rows_of
+    from mam.data import rows_of
 
     rows = list(islice(rows_of(source), count))
-    work = _curves if isinstance(rows[0], CurvesRow) else _contours
-    print(json.dumps(work(rows, column)))
+    works = {"CurvesRow": _curves, "CabcRow": _letters, "ObjectRow": _objects}
+    print(json.dumps(works.get(type(rows[0]).__name__, _contours)(rows, column)))
 
 
 def _curves(rows: list[Any], column: str) -> dict[str, Any]:
@@ -53,6 +56,42 @@ def _contours(rows: list[Any], column: str) -> dict[str, Any]:
     times.append(time.process_time())
     answers = [[bool(getattr(one, "same", False)), getattr(one, "proof", None)] for one in found]
     return {"answers": answers, "ms": _milliseconds(times, len(rows))}
+
+
+def _letters(rows: list[Any], column: str) -> dict[str, Any]:
+    from mam.tasks.cabc import predict
+    from mam.vision.elastic.letters.finder import ObjectFinder
+
+    finder, names = ObjectFinder.load("letters"), [f"row {n}" for n in range(len(rows))]
+    predict([rows[0].image], finder, names[:1])
+    times = [time.process_time()]
+    found = predict([row.image for row in rows], finder, names)
+    times.append(time.process_time())
+    answers = [
+        str(one) if isinstance(one, ValueError) else [one.label, round(float(one.log_odds), 3)]
+        for one in found
+    ]
+    return {"answers": answers, "ms": _milliseconds(times, len(rows))}
+
+
+def _objects(rows: list[Any], column: str) -> dict[str, Any]:
+    from mam.vision.elastic.photographs.detector import ObjectDetector
+
+    known = rows[:_KNOWN]
+    detector = ObjectDetector(thresholds=False).fit(
+        [row.image for row in known],
+        [row.mask for row in known],
+        names=[row.name for row in known],
+    )
+    detector.find(rows[0].image)
+    times = [time.process_time()]
+    found = [detector.find(row.image) for row in rows[_KNOWN:]]
+    times.append(time.process_time())
+    answers = [
+        [[one.name, round(float(one.score), 3), one.vertices.tolist()] for one in each]
+        for each in found
+    ]
+    return {"answers": answers, "ms": _milliseconds(times, len(found))}
 
 
 def _milliseconds(times: list[float], count: int) -> list[float]:

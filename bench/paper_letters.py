@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from pathlib import Path
 
-from mam.core.whole import write_whole
+from mam.core.whole_files import write_whole
 from mam.data import CabcRow, recipe
 from mam.data.generate.workers import chunk_records
 from mam.data.schema import from_record

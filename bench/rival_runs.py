@@ -13,7 +13,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from mam.core.whole import write_whole
+from mam.core.whole_files import write_whole
 from mam.data import LEVELS, StoreConfig, recipe, write_dataset
 from mam.data.read.labelled import LabelledPictures, read_labelled
 from mam.rivals.settings import RATES, Settings

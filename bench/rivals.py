@@ -10,7 +10,7 @@ import numpy as np
 from mam.rivals import networks
 from mam.rivals.data import Batch, coming, default_workers
 from mam.rivals.hcnn import Hcnn
-from mam.rivals.networks import NETWORKS, kernel_weights, parameter_count
+from mam.rivals.networks import NETWORKS, RivalNetwork, parameter_count
 from mam.rivals.settings import Settings
 from mam.rivals.tdhcnn import TdHcnn
 from mam.rivals.train import answer, learn_batch, start
@@ -21,6 +21,12 @@ class _Small:
 
     def __init__(self, network: type) -> None:
         self.of = partial(network.of, kernel=3, steps=2)
+
+
+def kernel_weights(network: RivalNetwork) -> int:
+    """The weights of convolutions: without biases, norms and numbers of single channels."""
+    arrays = jax.tree.leaves(network)
+    return sum(array.size for array in arrays if getattr(array, "ndim", 0) == 4)
 
 
 def random_batch(batch: int, side: int) -> Batch:

@@ -13,7 +13,7 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from mam.core.whole import write_whole
+from mam.core.whole_files import write_whole
 from mam.data import CurvesConfig, make_curves, make_row, recipe
 from mam.show.drawing_files import FILES
 from mam.tasks.drawing import group_drawing

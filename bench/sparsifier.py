@@ -10,8 +10,7 @@ from mam.core.growing import GrowingSizes
 from mam.data import make_row, recipe
 from mam.vision.images.binary import as_states, padded_batches
 from mam.vision.parts.candidates import PartCandidates, prune
-from mam.vision.parts.cover import cover_of
-from mam.vision.parts.formal import sparsifier_model
+from mam.vision.parts.cover import cover_of, sparsifier_model
 from mam.vision.parts.host_pruning import prune_on_host
 from mam.vision.parts.islands import islands_of
 from mam.vision.parts.masks import Parts

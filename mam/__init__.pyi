@@ -35,10 +35,10 @@ from .vision.elastic.letters.finder import ObjectFinder as ObjectFinder
 from .vision.elastic.letters.letter_match import Match as Match
 from .vision.elastic.photographs.detection import Detection as Detection
 from .vision.elastic.photographs.detector import ObjectDetector as ObjectDetector
-from .vision.parts.learning import PartLearner as PartLearner
-from .vision.parts.learning import PartLearningConfig as PartLearningConfig
 from .vision.parts.masks import Noise as Noise
 from .vision.parts.masks import Parts as Parts
+from .vision.parts.part_learning import PartLearner as PartLearner
+from .vision.parts.part_learning import PartLearningConfig as PartLearningConfig
 from .vision.parts.placements import Placements as Placements
 from .vision.parts.sparsifier import Sparsifier as Sparsifier
 

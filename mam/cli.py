@@ -76,11 +76,11 @@ def main() -> None:
     except Ended as ended:
         ended.leave()
     except (ValueError, OSError) as error:
-        typer.secho(f"mam: {_told(error)}", err=True, fg=typer.colors.RED)
+        typer.secho(f"mam: {_error_line(error)}", err=True, fg=typer.colors.RED)
         raise SystemExit(2) from None
 
 
-def _told(error: ValueError | OSError) -> str:
+def _error_line(error: ValueError | OSError) -> str:
     """What went wrong; of a file that the system refused its name and why, without a number."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"

@@ -40,6 +40,11 @@ SAYS = {
         "IoU with the true mask above 0.75: True",
         "in a picture without edges it is there: False",
     ],
+    "merged_letters": [
+        "graph 1 at [[0, 1], [3, 1]], score 6\n",
+        "matched one by one the graphs score [1.0, 6.0]",
+        "two copies of it cover 2 pixels",
+    ],
     "elastic_letter": ["score 6.50319, proved optimal", "score 6.50319, the same placement"],
     "vessels": [
         "171 pieces, 62 links are possible\n27 pieces belong to vessels, with 2 forks\n",

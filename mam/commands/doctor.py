@@ -12,8 +12,8 @@ from pathlib import Path
 import typer
 
 from mam.commands.cache import cache_folder
-from mam.commands.options import JsonOption, QuietOption
-from mam.commands.progress import working
+from mam.commands.command_options import JsonOption, QuietOption
+from mam.commands.progress_bars import working
 
 _PACKAGE = "markov-attention"
 _LIBRARIES = ("jax", "jaxlib", "numpy", "scipy", "pillow", "scikit-image", "pyarrow", "safetensors")

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.options import QuietOption
-from mam.commands.progress import working
+from mam.commands.command_options import QuietOption
+from mam.commands.progress_bars import working
 
 
 def register(app: typer.Typer) -> None:
@@ -30,7 +30,7 @@ def edges(
     """
     import numpy as np
 
-    from mam.core.whole import write_whole
+    from mam.core.whole_files import write_whole
     from mam.data import encode_png, read_picture
     from mam.data.outputs import PNG, check_outputs
     from mam.data.read.depth import read_depth

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from mam.core.whole import remove_unfinished
+from mam.core.whole_files import remove_unfinished
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _PATIENCE = 1.2  # seconds for half-written files to go and worker processes to end

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.options import QuietOption
-from mam.commands.progress import working
+from mam.commands.command_options import QuietOption
+from mam.commands.progress_bars import working
 
 _FIRST = 6  # rows that are shown where none are named
 
@@ -33,7 +33,7 @@ def look(
     """
     from itertools import islice
 
-    from mam.core.whole import write_whole
+    from mam.core.whole_files import write_whole
     from mam.core.words import counted
     from mam.data import encode_png, rows_of, select_rows
     from mam.data.outputs import PNG, check_outputs

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mam.commands.command_options import JsonOption, QuietOption
 from mam.commands.ending import ends_on_request
-from mam.commands.options import JsonOption, QuietOption
 from mam.commands.over_shards import ClusterOption, over_cluster
-from mam.commands.progress import progress_bar
+from mam.commands.progress_bars import progress_bar
 
 if TYPE_CHECKING:
     from mam.data import Recipe, StoreConfig

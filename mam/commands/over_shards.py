@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from mam.commands.ending import ends_on_request
-from mam.commands.progress import progress_bar
+from mam.commands.progress_bars import progress_bar
 from mam.core.limits import ITEM_SECONDS
 from mam.core.words import counted
 

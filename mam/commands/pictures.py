@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.progress import progress_bar, working
+from mam.commands.progress_bars import progress_bar, working
 from mam.core.faults import befell_the_machine
 from mam.core.words import STANDARD_INPUT
 

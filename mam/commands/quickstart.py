@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mam.commands.options import JsonOption, QuietOption
-from mam.commands.progress import working
+from mam.commands.command_options import JsonOption, QuietOption
+from mam.commands.progress_bars import working
 
 if TYPE_CHECKING:
     from mam.tasks.drawing import Drawing
@@ -96,7 +96,7 @@ class Quickstart:
 def group_bundled(out: Path) -> Quickstart:
     """Group the bundled image and draw it."""
     from mam.core.model_files import bundled_file
-    from mam.core.whole import write_whole
+    from mam.core.whole_files import write_whole
     from mam.data.images import read_picture
     from mam.data.outputs import PNG, check_outputs
     from mam.data.read.markers import find_discs

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from mam.commands.command_options import JsonOption, QuietOption
 from mam.commands.ending import ends_on_request
-from mam.commands.options import JsonOption, QuietOption
 from mam.commands.over_shards import over_cluster
-from mam.commands.progress import share_bar
+from mam.commands.progress_bars import share_bar
 
 
 class ExperimentName(StrEnum):

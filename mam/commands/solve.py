@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mam.commands.options import JsonOption, QuietOption
-from mam.commands.progress import working
+from mam.commands.command_options import JsonOption, QuietOption
+from mam.commands.progress_bars import working
 from mam.commands.solve_sums import sum_uai
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def solve(
       mam solve model.uai --task MAR --out model.uai.MAR
       mam solve model.uai --task MMAP --query model.uai.query --out model.uai.MMAP
     """
-    from mam.core.whole import write_whole
+    from mam.core.whole_files import write_whole
     from mam.data.outputs import check_outputs
 
     check_outputs({f".{task.value}": [out]}, [file, evidence, query])

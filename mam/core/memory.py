@@ -5,6 +5,8 @@ from pathlib import Path
 
 import jax
 
+from mam.core.devices import by_device
+
 _MEMINFO = Path("/proc/meminfo")
 # The limits that containers set, by the two versions of Linux's control groups.
 _GROUP_LIMITS = (
@@ -19,11 +21,7 @@ class TooLarge(ValueError):
 
 def free_memory() -> float:
     """Return about how many bytes work on the default device may take; inf if nobody tells."""
-    device = jax.local_devices()[0]
-    if device.platform != "cpu":
-        stats = device.memory_stats() or {}
-        return float(stats.get("bytes_limit", float("inf"))) - float(stats.get("bytes_in_use", 0))
-    return _host_memory()
+    return by_device(_host_memory, _device_memory)()
 
 
 def check_memory(needed: float, what: str, remedy: str) -> None:
@@ -34,6 +32,11 @@ def check_memory(needed: float, what: str, remedy: str) -> None:
             f"{what} needs about {needed / 1e9:.3g} GB of memory, and {free / 1e9:.3g} GB are "
             f"free: {remedy}"
         )
+
+
+def _device_memory() -> float:
+    stats = jax.local_devices()[0].memory_stats() or {}
+    return float(stats.get("bytes_limit", float("inf"))) - float(stats.get("bytes_in_use", 0))
 
 
 def _host_memory() -> float:

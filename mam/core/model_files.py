@@ -12,7 +12,7 @@ from mam.core.json_text import parse_json
 from mam.core.limits import DIGEST_BYTES, HEADER_BYTES
 from mam.core.metadata import metadata_text, read_metadata
 from mam.core.schema import ModelFile, Schema
-from mam.core.whole import write_whole
+from mam.core.whole_files import write_whole
 
 FORMAT = 1  # raised when a file written by this version cannot be read by an older one
 # Names of the types of arrays in a file (safetensors format).

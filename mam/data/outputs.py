@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from mam.core.whole import check_writable, sweep
+from mam.core.whole_files import check_writable, sweep
 
 Identity = tuple[int, int] | str
 

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from PIL import Image
+from PIL import Image, TiffImagePlugin
 
 from mam.core.words import STANDARD_INPUT
 from mam.data.images import PictureSource
 
-_DESCRIPTION = 270  # the tag of a TIFF that holds text
 _SQUARE = 0.01  # sides of a pixel that differ by less are equal
 _ASKED = re.compile(r"\s*([0-9.]+(?:[eE][-+]?\d+)?)\s*([a-zA-Zµμ]+)\s*")
 
@@ -46,7 +45,7 @@ def read_pixel_size(source: PictureSource) -> PixelSize | None:
     if not isinstance(source, bytes):
         return None
     with contextlib.suppress(Exception), Image.open(io.BytesIO(source), formats=["TIFF"]) as file:
-        text = str(file.tag_v2.get(_DESCRIPTION, ""))  # type: ignore[attr-defined]
+        text = str(file.tag_v2.get(TiffImagePlugin.IMAGEDESCRIPTION, ""))  # type: ignore[attr-defined]
         text = text.encode("latin-1").decode()  # as Pillow reads what OME wrote as UTF-8
         return _of_ome(text) if "<OME" in text else _of_imagej(text, file)
     return None

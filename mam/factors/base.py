@@ -19,8 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from mam.factors.limits import limit
 from mam.factors.network import NetworkBuilder
+from mam.factors.numeric_limits import limit
 from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged
 

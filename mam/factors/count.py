@@ -31,9 +31,9 @@ from mam.factors.base import (
     check_potentials,
     potential_rows,
 )
-from mam.factors.limits import limit
 from mam.factors.member_lists import MemberBlock, MemberLists, as_member_lists
 from mam.factors.network import NetworkBuilder, demand
+from mam.factors.numeric_limits import limit
 from mam.factors.ragged import Ragged
 from mam.factors.reduce import finite, pick, soft_maximum, soft_pair
 

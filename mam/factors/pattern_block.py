@@ -8,7 +8,7 @@ from jaxtyping import Array
 
 from mam.core.pytree import pytree
 from mam.factors.base import Block, Leaf, Messages, Temperature, rows_of
-from mam.factors.limits import limit
+from mam.factors.numeric_limits import limit
 from mam.factors.patterns import DensePatterns, SparsePatterns
 from mam.factors.reduce import (
     finite,

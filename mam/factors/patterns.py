@@ -22,7 +22,7 @@ from jaxtyping import Array, Bool
 
 from mam.core.pytree import pytree
 from mam.factors.base import Leaf, Temperature
-from mam.factors.limits import limit
+from mam.factors.numeric_limits import limit
 from mam.factors.ragged import Ragged
 from mam.factors.reduce import soft_maximum, sum_of_others
 from mam.factors.runs import join_runs, plan_runs

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from mam.factors.base import Temperature
-from mam.factors.limits import limit
+from mam.factors.numeric_limits import limit
 
 # Up to here running sums are unrolled, which XLA fuses; beyond, a scan is shorter.
 _UNROLL = 8

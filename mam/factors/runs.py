@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array
 
 from mam.factors.base import Temperature
-from mam.factors.limits import limit
+from mam.factors.numeric_limits import limit
 from mam.factors.reduce import soft_maximum, soft_pair
 
 

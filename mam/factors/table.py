@@ -26,8 +26,8 @@ from mam.factors.base import (
     rows_of,
     stack_rows,
 )
-from mam.factors.limits import limit
 from mam.factors.network import NetworkBuilder, demand
+from mam.factors.numeric_limits import limit
 from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged, as_ids, rows_in
 from mam.factors.reduce import (

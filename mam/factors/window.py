@@ -35,8 +35,8 @@ from mam.factors.base import (
     padded,
     rows_of,
 )
-from mam.factors.limits import limit
 from mam.factors.network import NetworkBuilder, demand
+from mam.factors.numeric_limits import limit
 from mam.factors.padding import Padding
 from mam.factors.ragged import Ragged, as_ids
 from mam.factors.reach import reach

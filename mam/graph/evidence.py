@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mam.factors.limits import check_magnitude, limit, magnitudes
+from mam.factors.numeric_limits import check_magnitude, limit, magnitudes
 from mam.graph.model import FactorGraph, VariableGroup
 
 Evidence = Mapping[str, object]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mam.factors import KINDS, Factors
-from mam.factors.limits import check_magnitude, magnitudes
+from mam.factors.numeric_limits import check_magnitude, magnitudes
 from mam.graph.evidence import Evidence, evidence_of_each, group_scores
 from mam.graph.model import FactorGraph
 

@@ -1,7 +1,5 @@
 """The compiled wiring: padded index lists in both directions, nothing but gathers.
 
-``contract.py`` says what a wiring promises to the solvers, and checks it.
-
 Variables are sorted into classes by their number of states, and inside a class by the bucket of
 their degree. The messages of a class live in one flat store, port after port; ``slots`` lists for
 each variable where its messages stand, ``index`` for each edge which variable it leads to. An index
@@ -10,6 +8,25 @@ past the end is padding and reads a neutral value.
 A variable with two factors (every attention variable) needs no sum: what it tells one factor is its
 evidence plus what the other factor said. ``partner`` is where that stands: one gather instead of
 two, and no belief to write.
+
+Code that has its candidates on a device already can wire them there, without a ``FactorGraph``, and
+call the solvers (an example is ``mam.vision.elastic.placed_graphs``). What it builds must keep what
+a wiring promises:
+
+1. There is one tuple of ports for each block, and one entry of ``factor_instance``.
+2. The ports of a class lie one after another in its store, without gaps, from ``start`` on.
+3. ``index`` names a variable of the class; the number of its variables is padding.
+4. ``slots`` lists every message that is not padding exactly once, with the variable that ``index``
+   names; the size of the store is padding.
+5. ``partner``, where it is given, is the only other message of the variable, or the size of the
+   store if there is none.
+6. Rows are sorted by ``instance``, padding (past the last one) at the end, and ``bounds`` says
+   where each instance begins.
+
+A row whose variables are all padding may belong to any instance: it says nothing.
+
+Such a wiring is solved by ``mam.infer.sweeps.sweep_wired``, a function to be compiled in, together
+with ``Stages`` that say which row of each instance sends when (``mam.infer.stages``).
 """
 
 from dataclasses import dataclass, field

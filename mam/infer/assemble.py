@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from mam.graph import Scores
-from mam.infer.known import SolvedComponents
-from mam.infer.rest import Rest
+from mam.infer.leftovers import Rest
 from mam.infer.score import graph_scores, violations
 from mam.infer.solution import Solution
+from mam.infer.solved_components import SolvedComponents
 
 
 def assembled(

@@ -10,7 +10,7 @@ from mam.graph import FactorGraph, GraphUnion, union_scores
 from mam.graph.evidence import Evidence
 from mam.infer.options import Options
 from mam.infer.score import graph_scores
-from mam.infer.solution import lifted
+from mam.infer.solution import gap_between, lifted
 from mam.infer.solve import solve
 
 
@@ -24,7 +24,7 @@ class Certificate(NamedTuple):
     @property
     def gap(self) -> float | None:
         """Bound minus score: 0 proves the answer optimal."""
-        return None if self.bound is None else max(self.bound - self.score, 0.0)
+        return gap_between(self.score, self.bound)
 
     @classmethod
     def below(cls, score: float, bound: float) -> "Certificate":

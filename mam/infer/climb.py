@@ -23,7 +23,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from mam.core.pytree import pytree
 from mam.factors.base import Leaf
-from mam.factors.limits import limit
+from mam.factors.numeric_limits import limit
 from mam.graph import Wiring
 from mam.graph.evidence import as_difference
 from mam.infer import evaluate, passing

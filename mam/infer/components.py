@@ -16,7 +16,7 @@ from mam.factors.network import Tables
 from mam.graph import GraphUnion, Scores
 from mam.infer.condition import Conditioned, condition
 from mam.infer.connected import FactorComponents, number_components
-from mam.infer.network import write_network
+from mam.infer.network_of_tables import write_network
 from mam.infer.order import EliminationOrder, best_order
 from mam.infer.rounds import NEVER, Round, Rounds, plan_rounds
 from mam.infer.twins import Twins, find_twins

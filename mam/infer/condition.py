@@ -13,7 +13,7 @@ from mam.factors.network import Network, Tables
 from mam.factors.ragged import distinct_rows
 from mam.graph import FactorGraph, GraphUnion, union_scores
 from mam.graph.evidence import Evidence
-from mam.infer.network import write_network
+from mam.infer.network_of_tables import write_network
 
 # Every pass over the tables can only take states away; few models need more than a handful.
 _MOST_PASSES = 50

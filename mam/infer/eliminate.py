@@ -7,7 +7,7 @@ import numpy as np
 
 from mam.graph import GraphUnion, Scores
 from mam.infer.components import LARGEST_TABLE, Split, split
-from mam.infer.known import SolvedComponents
+from mam.infer.solved_components import SolvedComponents
 from mam.infer.tables import Passed, best_states, log_sum, maximum, pass_down, pass_up
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mam.core.memory import TooLarge
 from mam.factors import Listing
-from mam.factors.limits import check_magnitude, magnitudes
+from mam.factors.numeric_limits import check_magnitude, magnitudes
 from mam.graph import FactorGraph
 from mam.graph.evidence import Evidence, group_scores
 

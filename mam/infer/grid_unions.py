@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from mam.core.pytree import pytree
 from mam.factors.base import Leaf
-from mam.factors.limits import limit
+from mam.factors.numeric_limits import limit
 from mam.infer.loop import run
 
 _STRIDE = 5  # iterations between two looks whether messages still move

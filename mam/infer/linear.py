@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from jaxtyping import Float
+from scipy.sparse import csr_array, vstack
 
 from mam.factors import Ragged
 from mam.graph import FactorGraph, GraphUnion, Scores, union_scores
 from mam.graph.evidence import Evidence
-from mam.infer.few import WAY
+from mam.infer.few_on import WAY
 from mam.infer.score import graph_scores
 from mam.infer.solution import Solution
 from mam.infer.weighted_ors import WeightedOrs
@@ -37,20 +38,44 @@ class _Program:
     most: np.ndarray
     fixed: np.ndarray  # (variables, 2): the least and the most that each x may be
 
-    def solve(self, whole: bool, seconds: float) -> Any:
-        """Ask HiGHS; ``whole``: x is 0 or 1, and so is z then."""
+    @property
+    def ranges(self) -> Float[np.ndarray, "variables 2"]:
+        """The least and the most that each variable may be."""
+        rest = np.tile([0.0, 1.0], (len(self.value) - len(self.fixed), 1))
+        return np.concatenate([self.fixed, rest])
+
+    def solve(self, seconds: float) -> Any:
+        """Ask HiGHS for the best x of 0 and 1; z is so then."""
         # A quarter of a second to load, which those who never ask need not wait for.
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        rest = np.tile([0.0, 1.0], (len(self.value) - len(self.fixed), 1))
-        least, most = np.concatenate([self.fixed, rest]).T
+        least, most = self.ranges.T
         return milp(
             -self.value,
             constraints=LinearConstraint(self.rules, self.least, self.most),  # type: ignore
             bounds=Bounds(least, most),  # type: ignore
-            integrality=np.where(np.arange(len(self.value)) < len(self.fixed), int(whole), 0),
+            integrality=np.arange(len(self.value)) < len(self.fixed),
             options={"mip_rel_gap": 0.0, "time_limit": seconds},
         )
+
+    def limit(self, seconds: float) -> float:
+        r"""What no values between exceed, by the prices :math:`y \ge 0` of the rules.
+
+        For any prices :math:`c v \le y b + \max_v (c - A^T y) v` where :math:`A v \le b`: HiGHS is
+        asked for good ones, and how exact they are makes the limit no less true.
+        """
+        from scipy.optimize import linprog
+
+        above, below = np.isfinite(self.most), np.isfinite(self.least)
+        rules = vstack([self.rules[above], -self.rules[below]]).tocsr()
+        most = np.concatenate([self.most[above], -self.least[below]])
+        options = {"time_limit": seconds}
+        found = linprog(-self.value, rules, most, bounds=self.ranges, options=options)
+        if found.x is None:
+            return np.inf
+        price = np.maximum(-found.ineqlin.marginals, 0.0)
+        left = self.value - rules.T @ price
+        return float(price @ most + (left[:, None] * self.ranges).max(1).sum())
 
 
 def branch_and_bound(
@@ -72,7 +97,7 @@ def branch_and_bound(
     program = _program(union, scores)
     if program is None or len(program.most) > _MOST_RULES:
         return None
-    found = program.solve(whole=True, seconds=seconds)
+    found = program.solve(seconds)
     if found.status != 0:
         return None
     count = len(union.states)
@@ -95,8 +120,7 @@ def relaxed_maximum(graph: FactorGraph, evidence: Evidence | None, seconds: floa
         return np.inf
     if not len(program.value):
         return 0.0
-    found = program.solve(whole=False, seconds=seconds)
-    return -float(found.fun) if found.x is not None else np.inf
+    return program.limit(seconds)
 
 
 def _program(union: GraphUnion, scores: tuple[Scores, ...]) -> _Program | None:

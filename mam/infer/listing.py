@@ -16,7 +16,7 @@ from mam.factors.base import FORBIDDEN
 from mam.factors.ragged import Ragged
 from mam.graph import GraphUnion, Scores
 from mam.infer.connected import number_components
-from mam.infer.known import SolvedComponents
+from mam.infer.solved_components import SolvedComponents
 
 WAY = "listing"
 # Entries that are held at once: 32 MB.

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from mam.factors.limits import limit
+from mam.factors.numeric_limits import limit
 from mam.graph import PortWiring, Wiring
 from mam.infer import passing
 from mam.infer.passing import Store

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Int
 
 from mam.core.devices import by_device
 from mam.factors.base import Temperature
-from mam.factors.limits import limit
+from mam.factors.numeric_limits import limit
 from mam.graph import PortWiring, Wiring
 
 Store = tuple[Array, ...]

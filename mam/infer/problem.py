@@ -8,7 +8,7 @@ import numpy as np
 from mam.core.programs import forget_old_programs
 from mam.graph import CompiledGraph, FactorGraph, compile_graphs, pack_evidence
 from mam.graph.evidence import Evidence, as_difference
-from mam.infer.memory import refuse_if_too_large
+from mam.infer.run_memory import refuse_if_too_large
 
 
 @dataclass(frozen=True)

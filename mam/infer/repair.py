@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mam.factors.limits import limit
+from mam.factors.numeric_limits import limit
 from mam.infer.deadline import Deadline
 from mam.infer.passing import HostStore, Store
 from mam.infer.problem import Problem, decode, margins

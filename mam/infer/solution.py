@@ -48,13 +48,13 @@ class Solution:
 
     @property
     def gap(self) -> float | None:
-        """Bound less score, not below 0 (the two are rounded apart).
+        """Bound less score, not below 0.
 
         Infinite if the assignment is not feasible; None without a bound, or if nothing is possible.
         """
-        if self.bound is None or self.impossible:
+        if self.impossible:
             return None
-        return max(self.bound - self.score, 0.0)
+        return gap_between(self.score, self.bound)
 
     @property
     def feasible(self) -> bool:
@@ -130,6 +130,15 @@ class Solution:
 
 def _some(states: np.ndarray) -> str:
     return np.array2string(states, threshold=40, edgeitems=8)
+
+
+def gap_between(score: float, bound: float | None) -> float | None:
+    """Bound less score, not below 0 (the two are rounded apart); None without a bound.
+
+    >>> gap_between(2.0, 2.5), gap_between(2.0, 2.0 - 1e-12), gap_between(2.0, None)
+    (0.5, 0.0, None)
+    """
+    return None if bound is None else max(bound - score, 0.0)
 
 
 def lifted(bound: float, score: float) -> float:

@@ -23,12 +23,12 @@ from mam.graph.evidence import Evidence
 from mam.infer.assemble import assembled
 from mam.infer.connected import all_tangled, cycles, forests
 from mam.infer.eliminate import eliminate
-from mam.infer.hard import EASY, completed, solve_rest, without_messages
+from mam.infer.hard_components import EASY, completed, solve_rest, without_messages
+from mam.infer.leftovers import Rest, leftovers
 from mam.infer.listing import list_small
 from mam.infer.maxproduct import max_product
 from mam.infer.options import Options
 from mam.infer.problem import graphs_of
-from mam.infer.rest import Rest, leftovers
 from mam.infer.solution import Solution
 from mam.infer.stages import check_order
 from mam.infer.trees import settle_trees

@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool
 
 from mam.core.pytree import pytree
 from mam.factors.base import Leaf, Temperature
-from mam.factors.limits import limit
+from mam.factors.numeric_limits import limit
 from mam.factors.reduce import as_scores, first_best
 from mam.graph import Wiring
 from mam.infer import passing
@@ -111,7 +111,9 @@ class Sweeps:
         edges = [self._edges(b, p, which) for p, which in enumerate(own)]
         targets = [self._targets(b, p, sent, way, at) for p, sent in enumerate(edges)]
         told = tuple(
-            self._told(state, b, p, sent, self._decided(b, p, sent, way, at) if decide else False)
+            self._from_variables(
+                state, b, p, sent, self._decided(b, p, sent, way, at) if decide else False
+            )
             for p, sent in enumerate(edges)
         )
         potentials = self.potentials[wiring.parameters[b]]
@@ -178,7 +180,9 @@ class Sweeps:
         variable = jnp.where(targets, sent.variable, size)
         return sent._replace(variable=variable, place=jnp.where(targets, sent.place, store))
 
-    def _told(self, state: SweepState, b: int, p: int, sent: _Sent, decided: Array | bool) -> Array:
+    def _from_variables(
+        self, state: SweepState, b: int, p: int, sent: _Sent, decided: Array | bool
+    ) -> Array:
         """What the variables of a port tell: their belief without what they were told here."""
         kind = self.wiring.ports[b][p].kind
         messages, beliefs = state[0][kind], state[1][kind]
@@ -224,7 +228,7 @@ def sweep_wired(
 ) -> Swept:
     """Sweep there and back so many times, and decide in order: a function to be compiled in.
 
-    For code that wires its candidates on a device, see ``mam.graph.contract``. ``evidence`` is
+    For code that wires its candidates on a device, see ``mam.graph.wiring``. ``evidence`` is
     finite: score(ON) - score(OFF), or scores per state.
     """
     solver = Sweeps(wiring, potentials, evidence, stages, 0, 0.0, fresh=False)

@@ -18,17 +18,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from mam.factors.limits import largest_finite
+from mam.factors.numeric_limits import largest_finite
 from mam.graph import CompiledGraph, GraphUnion, Scores
 from mam.graph.evidence import Evidence
 from mam.graph.wiring import PortWiring, Wiring
 from mam.infer.connected import factor_components
-from mam.infer.known import SolvedComponents
 from mam.infer.loop import run
 from mam.infer.messages import BeliefPropagation
 from mam.infer.options import Options
 from mam.infer.passing import Store
 from mam.infer.problem import Problem, decode, margins
+from mam.infer.solved_components import SolvedComponents
 
 WAY = "messages"
 # Deeper trees are left to elimination, which needs few rounds for them.

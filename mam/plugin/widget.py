@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from mam.core.limits import INK_PIECES
-from mam.plugin.layers import curve_layers
+from mam.plugin.napari_layers import curve_layers
 
 if TYPE_CHECKING:
     import napari.layers  # type: ignore[import-not-found]

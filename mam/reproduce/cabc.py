@@ -7,7 +7,7 @@ from typing import Any
 
 from mam.core.progress import Advance
 from mam.data import CabcRow
-from mam.reproduce.answers import ShownRow
+from mam.reproduce.drawn_answers import ShownRow
 from mam.reproduce.letter_figures import draw_answers, draw_graphs, draw_parts
 from mam.reproduce.plan import (
     OURS,
@@ -31,10 +31,10 @@ from mam.tasks.report import Report
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_search import LetterSearchConfig
 from mam.vision.elastic.springs import FACTOR, LONGEST, TOLERANCE
-from mam.vision.parts.learning import PartLearner, PartLearningConfig
 from mam.vision.parts.masks import CABC as NOISE
 from mam.vision.parts.masks import Parts
 from mam.vision.parts.message_cover import MESSAGES
+from mam.vision.parts.part_learning import PartLearner, PartLearningConfig
 
 # Seconds on two cores, by preset: an image of two letters to learn from, one to answer.
 _LEARNING = {"best": 0.05, "paper": 8.0}

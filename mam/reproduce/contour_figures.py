@@ -6,8 +6,8 @@ import numpy as np
 
 from mam.data import PathfinderRow
 from mam.data.pixels import ON, rgb
-from mam.reproduce.answers import ShownRow
-from mam.show.continuation import (
+from mam.reproduce.drawn_answers import ShownRow
+from mam.show.continuation_pictures import (
     continuation_field,
     field_svg,
     follower_sheet,

@@ -7,7 +7,7 @@ import numpy as np
 from mam.data import CabcRow
 from mam.data.pixels import black_and_white, rgb
 from mam.data.raster import disc
-from mam.reproduce.answers import ShownRow
+from mam.reproduce.drawn_answers import ShownRow
 from mam.show.elastic import draw_matches, graph_svg
 from mam.show.page import figure, figures, paragraph, picture
 from mam.show.parts import part_sheet

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from mam.data import ObjectRow
-from mam.reproduce.answers import ShownRow
+from mam.reproduce.drawn_answers import ShownRow
 from mam.show.objects import draw_detections, draw_edges
 from mam.show.page import figure, figures, picture
 from mam.vision.elastic.photographs.detector import ObjectDetector

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from mam.core.progress import Advance
 from mam.data import Recipe
 from mam.data.generate.objects import LEVELS
-from mam.reproduce.answers import ShownRow, some_rows
 from mam.reproduce.data_sets import DataSet, generated_set, given_scenes, given_set
+from mam.reproduce.drawn_answers import ShownRow, some_rows
 from mam.reproduce.experiment import Experiment, Prepared
 from mam.reproduce.object_figures import draw_answers
 from mam.reproduce.page_settings import (

@@ -37,9 +37,9 @@ from mam.vision.curves.strokes.co_occurrences import LEAST
 from mam.vision.curves.strokes.continuation import SMOOTHING
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 from mam.vision.curves.strokes.presets import PRESETS
-from mam.vision.parts.learning import PartLearner
 from mam.vision.parts.masks import PATHFINDER as PATHFINDER_NOISE
 from mam.vision.parts.masks import Parts
+from mam.vision.parts.part_learning import PartLearner
 
 _BUNDLED = "pathfinder-parts"
 _SECONDS = {"easy": 0.03, "medium": 0.03, "hard": 0.04, "ultimate": 0.1}  # an image, two cores

@@ -5,7 +5,6 @@ network and the level it learned from, or, at a scale with ``rivals``, from step
 """
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,11 @@ from mam.core.json_text import read_json
 from mam.core.progress import Advance
 from mam.reproduce.plan import RivalPoint, RivalScale, Study
 from mam.reproduce.steps import Step
+from mam.rivals.extra import missing_extra
 
 NAMES = {"h-cnn": "H-CNN", "td-h-cnn": "TD+H-CNN", "convnext": "ConvNeXt", "resnet": "ResNet"}
 _LEARNED = "hard"  # the level that tiny rivals learn from
 _SECONDS = 1.0  # an image, two cores: compiling, mostly
-_NEEDED = ("equinox", "optax")  # the extra `train`
 
 
 def read_rivals(folder: Path, task: str) -> tuple[RivalPoint, ...]:
@@ -61,8 +60,7 @@ def _point(run: Mapping[str, Any], kind: str, level: str) -> RivalPoint:
 def rival_steps(study: Study) -> list[Step]:
     """The steps that learn and test tiny rivals; none where figures are given."""
     scale = study.scale.rivals
-    missing = any(find_spec(name) is None for name in _NEEDED)
-    if scale is None or study.rivals is not None or missing:
+    if scale is None or study.rivals is not None or missing_extra():
         return []
     return [_step(study, scale, kind) for kind in scale.kinds]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mam.core.progress import Tell
-from mam.core.whole import sweep, write_whole
+from mam.core.whole_files import sweep, write_whole
 from mam.data.outputs import check_outputs
 from mam.reproduce.cabc import CABC
 from mam.reproduce.challenge_page import challenge

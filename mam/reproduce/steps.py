@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from mam import __version__
 from mam.core.json_text import read_json
 from mam.core.progress import Advance
-from mam.core.whole import write_whole
+from mam.core.whole_files import write_whole
 
 Work = Callable[[Path, Advance], Any]  # given its file and told-how-many-rows; returns JSON
 

@@ -9,15 +9,15 @@ import numpy as np
 
 from mam.core.progress import Advance
 from mam.data import recipe
-from mam.reproduce.answers import ShownRow, some_rows
 from mam.reproduce.data_sets import DataSet, generated_set, given_set
+from mam.reproduce.drawn_answers import ShownRow, some_rows
 from mam.reproduce.plan import OURS, Challenge, ChartLine, Measured, Sample, Scale, Study
 from mam.reproduce.rivals import read_rivals, rival_steps
 from mam.reproduce.steps import Step, StepFolder, distinct, with_needs
 from mam.show.page import figure, figures, paragraph, picture
 from mam.show.sheet import row_panels
 from mam.tasks.report import Report
-from mam.vision.parts.learning import PartLearner
+from mam.vision.parts.part_learning import PartLearner
 from mam.vision.parts.training import binary_images
 
 _SEEDS = {"train": 101, "test": 102}  # of generated sets: no row is in both

@@ -2,12 +2,18 @@
 
 from importlib.util import find_spec
 
+KIND = "rival"  # of a model file
 _NEEDED = ("equinox", "optax")
+
+
+def missing_extra() -> list[str]:
+    """What this environment does not have of the extra."""
+    return [name for name in _NEEDED if find_spec(name) is None]
 
 
 def check_extra() -> None:
     """Refuse, in one line that says what to install, to go on without the extra."""
-    missing = [name for name in _NEEDED if find_spec(name) is None]
+    missing = missing_extra()
     if missing:
         raise ValueError(
             f"rivals need {' and '.join(missing)}, which this environment does not have: "

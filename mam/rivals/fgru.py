@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from mam.rivals.layers import Kernel, Maps, convolve, kernel_of
+from mam.rivals.network_layers import Kernel, Maps, convolve, kernel_of
 from mam.rivals.norm import Moments, Norm, normalise, pick, stacked
 
 _NORMS = 4  # batch norms in a step

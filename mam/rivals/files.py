@@ -11,12 +11,12 @@ from jaxtyping import Float32
 
 from mam.core.model_files import load_model, save_model
 from mam.core.schema import ArraySpec, ModelFile, Schema, Setting
+from mam.rivals.extra import KIND
+from mam.rivals.named_arrays import filled, named_arrays
 from mam.rivals.networks import NETWORKS, RivalNetwork, network_of
 from mam.rivals.settings import RATES, Settings
 from mam.rivals.train import TrainState, start
-from mam.rivals.trees import filled, named_arrays
 
-KIND = "rival"
 SCHEMA = Schema(
     KIND,
     {

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mam.rivals.fgru import Fgru
-from mam.rivals.layers import CHANNELS, Maps, Readout, Stem, over_steps
+from mam.rivals.network_layers import CHANNELS, Maps, Readout, Stem, over_steps
 from mam.rivals.norm import Moments, Norm
 
 STEPS = 8

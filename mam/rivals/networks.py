@@ -1,7 +1,6 @@
 """The kinds of rivals, by name."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import jax
 
@@ -33,14 +32,5 @@ def network_of(name: str, seed: int, side: int) -> RivalNetwork:
 
 def parameter_count(network: RivalNetwork) -> int:
     """All numbers that are learned."""
-    return sum(array.size for array in _arrays(network))
-
-
-def kernel_weights(network: RivalNetwork) -> int:
-    """The weights of convolutions: without biases, norms and numbers of single channels."""
-    return sum(array.size for array in _arrays(network) if array.ndim == 4)
-
-
-def _arrays(network: RivalNetwork) -> list[Any]:
-    """Arrays, or only their shapes."""
-    return [leaf for leaf in jax.tree.leaves(network) if hasattr(leaf, "ndim")]
+    # Arrays, or only their shapes.
+    return sum(leaf.size for leaf in jax.tree.leaves(network) if hasattr(leaf, "ndim"))

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from mam.rivals.layers import Kernel, Maps, convolve, pool
+from mam.rivals.network_layers import Kernel, Maps, convolve, pool
 from mam.rivals.norm import Moments, Norm, normalise, pick, stacked
 
 _WIDTHS = (24, 32, 48, 56)  # channels of the stages, at 1/2, 1/4, 1/8 and 1/16 of the images' side

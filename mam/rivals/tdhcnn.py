@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from mam.rivals.fgru import Fgru
 from mam.rivals.hcnn import SIDE, STEPS
-from mam.rivals.layers import (
+from mam.rivals.network_layers import (
     CHANNELS,
     Kernel,
     Maps,

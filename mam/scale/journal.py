@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from mam.core.faults import renamed
 from mam.core.json_text import parse_json
 from mam.core.limits import ANSWER_CHARACTERS, JSON_DEPTH
-from mam.core.whole import reason_of
+from mam.core.whole_files import reason_of
 from mam.scale.answers import aside
 from mam.scale.job import ItemAnswer
 

@@ -12,7 +12,7 @@ from typing import Any
 from mam import __version__
 from mam.core.json_text import read_json
 from mam.core.model_files import find_model
-from mam.core.whole import reason_of, sweep, write_whole
+from mam.core.whole_files import reason_of, sweep, write_whole
 from mam.core.words import counted
 from mam.data.store.lock import locked_file
 from mam.data.store.names import shard_name

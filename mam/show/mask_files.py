@@ -13,8 +13,6 @@ from mam.core.words import counted
 from mam.data.pixels import black_and_white
 from mam.tasks.drawing import Drawing
 
-_DESCRIPTION = 270  # the tag of a TIFF that holds text
-
 
 def tif_file(found: Drawing, name: str) -> bytes:
     """One page a curve: 255 on its pixels, 0 elsewhere."""
@@ -22,7 +20,7 @@ def tif_file(found: Drawing, name: str) -> bytes:
     out = io.BytesIO()
     pages = _pages(masks if len(masks) else np.zeros((1, *found.shape), bool))
     about = TiffImagePlugin.ImageFileDirectory_v2()
-    about[_DESCRIPTION] = f"{counted(len(masks), 'curve')}, one a page"
+    about[TiffImagePlugin.IMAGEDESCRIPTION] = f"{counted(len(masks), 'curve')}, one a page"
     first = next(pages)
     first.save(
         out,

@@ -34,7 +34,7 @@ def swc_file(found: Drawing, name: str) -> bytes:
     A closed curve is cut where it starts: a tree has no rings.
     """
     size, unit = found.pixel_size or (1.0, "px")
-    nodes = grown(found.facts)
+    nodes = grown_tree(found.facts)
     lines = ["# curves as trees; lengths in " + unit, "# id type x y z radius parent"]
     for number, ((row, col), radius, parent) in enumerate(zip(*nodes, strict=True), 1):
         place = f"{col * size:.6g} {row * size:.6g} 0 {radius * size:.6g}"
@@ -43,7 +43,7 @@ def swc_file(found: Drawing, name: str) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def grown(curves: list[CurveFacts]) -> _Grown:
+def grown_tree(curves: list[CurveFacts]) -> _Grown:
     """Lay trunk after trunk, each with its branches and theirs."""
     left = sorted(curves, key=lambda one: -one.length)
     nodes = _Grown(np.zeros((0, 2)), np.zeros(0), np.zeros(0, int))

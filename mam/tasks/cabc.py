@@ -15,12 +15,13 @@ from itertools import islice
 import numpy as np
 from jaxtyping import Float, Int, UInt8
 
+from mam.core.defaults import LETTER_ON
 from mam.core.devices import batch_size, batches_at_once
 from mam.core.progress import Advance
 from mam.data import CabcRow, find_rings
 from mam.tasks.accuracy import Answered, measure_accuracy
 from mam.tasks.cabc_pairs import MARKERS, MarkerConfig, weigh_pairs
-from mam.tasks.cabc_pixels import ON, pixels_under, read_as_paper, reduce_image
+from mam.tasks.cabc_pixels import pixels_under, read_as_paper, reduce_image
 from mam.tasks.report import Report
 from mam.tasks.rows import rows_of_kind
 from mam.vision.elastic.bank import Bank
@@ -127,7 +128,7 @@ def read_image(
         raise ValueError(f"{name}: {image.shape} px; a cABC image is square")
     found = find_rings(image, name, radius=11.0 * scale[0], ring=3.0 * scale[0])
     markers = (found + 0.5) * LETTER_SIDE / np.array(image.shape) - 0.5
-    state = as_states(reduce_image(image, ON))
+    state = as_states(reduce_image(image, LETTER_ON))
     away = [_distance_from(marker) for marker in markers]
     for distance in away:
         state[distance <= config.hidden] = 0

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.special import logsumexp
 
 from mam.vision.parts.training import LETTER_SIDE
 
@@ -68,14 +69,9 @@ def weigh_pairs(
     on_one, on_two = near[one] + far[two], near[two] + far[one]  # of each marker
     same = known + np.logaddexp(-on_one.sum(1), -on_two.sum(1))
     apart = known + np.logaddexp(-on_one[:, 0] - on_two[:, 1], -on_two[:, 0] - on_one[:, 1])
-    odds = _log_sum(same) - _log_sum(apart)
+    odds = float(np.subtract(logsumexp(same), logsumexp(apart)))
     best = int((same if odds > 0 else apart).argmax())
     return odds, (int(one[best]), int(two[best]))
-
-
-def _log_sum(values: Float[np.ndarray, " pairs"]) -> float:
-    top = values.max(initial=-np.inf)
-    return float(top + np.log(np.exp(values - top).sum())) if np.isfinite(top) else -np.inf
 
 
 def shared_parts(

@@ -5,12 +5,12 @@ from jaxtyping import Bool, Int, UInt8
 from skimage import measure
 from skimage.morphology import convex_hull_image
 
+from mam.core.defaults import LETTER_ON
 from mam.core.resize import resized
 from mam.data import find_rings
 from mam.vision.images.binary import as_states
 from mam.vision.parts.training import LETTER_SIDE
 
-ON = 12  # of 255: a pixel of a reduced test image is ON above 0.05
 _RING = 32  # of 255: a pixel of a ring is above it, and below 255
 
 
@@ -36,7 +36,7 @@ def read_as_paper(
         grey[lit] = 1 + np.hypot(away[..., 0], away[..., 1]).argmin(1)
     rings = np.argsort(-np.bincount(grey.ravel())[1:], kind="stable")[:2] + 1
     hulls = [convex_hull_image(grey == ring).astype(np.uint8) * 255 for ring in rings]
-    state = as_states(reduce_image(image, ON))
+    state = as_states(reduce_image(image, LETTER_ON))
     return state, np.stack([reduce_image(hull, 127) for hull in hulls])
 
 

@@ -274,5 +274,5 @@ class Finding:
             self.image, self.found = example.image, {one.name: one for one in found}
         found = self.found[example.name]
         outline, hull = (float(iou(one, example.mask)) for one in (found.mask, found.hull))
-        proved = found.certificate.proof is not None
+        proved = found.proof is not None
         return ScoredObject(example.name, outline, hull, bool(found.there), proved)

@@ -66,12 +66,12 @@ def _spans(box: Sequence[Point], shape: tuple[int, ...]) -> tuple[slice, slice]:
     high = np.minimum(np.ceil(corners.max(0)) + 1, shape[:2]).astype(int)
     if (high <= low).any():
         raise ValueError(
-            f"the box {_told(box)} lies outside the picture of {shape[0]} x {shape[1]} px"
+            f"the box {_box_text(box)} lies outside the picture of {shape[0]} x {shape[1]} px"
         )
     return slice(low[0], high[0]), slice(low[1], high[1])
 
 
-def _told(box: Sequence[Point]) -> str:
+def _box_text(box: Sequence[Point]) -> str:
     return " ".join(f"{row:g},{col:g}" for row, col in box)
 
 

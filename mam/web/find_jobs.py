@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mam.core.defaults import LETTER_ON
 from mam.core.model_files import find_model, model_kind
 from mam.data.images import read_picture
 from mam.data.pixels import grey, rgb
@@ -19,8 +20,6 @@ from mam.web.curve_jobs import mask_text
 from mam.web.frames import Telling
 from mam.web.job import Answer, given_picture
 
-_GRAPHS = 200  # of each object, as the command has them
-_ON = 12  # a pixel of a letter is ON above this, as for the command
 _A = ord("A")
 
 
@@ -57,7 +56,7 @@ def learn(arguments: dict[str, Any], blobs: list[bytes], tell: Telling) -> Answe
         raise ValueError("the mask is empty: paint over the object first")
     tell("learning")
     colour = rgb(pixels) if pixels.ndim == 3 else grey(pixels)
-    detector = ObjectDetector(graphs=_GRAPHS)
+    detector = ObjectDetector()
     detector.fit([colour], [mask], names=[arguments["object"]])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "object.safetensors"
@@ -72,17 +71,17 @@ def _detector_of(content: bytes) -> ObjectDetector:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "object.safetensors"
         path.write_bytes(content)
-        return ObjectDetector.load(path, graphs=_GRAPHS)
+        return ObjectDetector.load(path)
 
 
 @lru_cache(maxsize=4)
 def _detector(path: Path, written: int) -> ObjectDetector:
-    return ObjectDetector.load(path, graphs=_GRAPHS)
+    return ObjectDetector.load(path)
 
 
 @lru_cache(maxsize=2)
 def _finder(path: Path, written: int) -> ObjectFinder:
-    return ObjectFinder.load(path, threshold=_ON)
+    return ObjectFinder.load(path, threshold=LETTER_ON)
 
 
 def _letters(finder: ObjectFinder, pixels: np.ndarray, arguments: dict) -> list[dict[str, Any]]:
@@ -96,7 +95,7 @@ def _letters(finder: ObjectFinder, pixels: np.ndarray, arguments: dict) -> list[
 
 def _letter(one: Match) -> dict[str, Any]:
     name = chr(_A + one.category) if 0 <= one.category < 26 else str(one.category)
-    return _placed(one.vertices, one.edges, one.pixels, one.margin, one.certificate.proof) | {
+    return _placed(one.vertices, one.edges, one.pixels, one.margin, one.proof) | {
         "name": name,
         "there": one.there,
         "score": round(one.score, 2),
@@ -106,7 +105,7 @@ def _letter(one: Match) -> dict[str, Any]:
 
 
 def _object(one: Detection) -> dict[str, Any]:
-    proof = one.certificate.proof
+    proof = one.proof
     return _placed(one.vertices, one.edges, one.mask, one.margin, proof) | {
         "name": one.name,
         "there": one.there,

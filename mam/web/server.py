@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
 from mam import __version__
-from mam.web.answers import (
+from mam.web.described_answers import (
     ErrorAnswer,
     FindAnswer,
     GroupAnswer,
@@ -22,10 +22,10 @@ from mam.web.answers import (
     PictureAnswer,
     ToyAnswer,
 )
-from mam.web.files import StaticFile, static_files
 from mam.web.frames import Telling
 from mam.web.guard import UPLOAD, Access, Application, Guard
 from mam.web.limits import WebLimits
+from mam.web.page_files import StaticFile, static_files
 from mam.web.pool import JobError, WorkerPool
 from mam.web.questions import (
     FileQuestion,

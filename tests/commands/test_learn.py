@@ -11,7 +11,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from mam.cli import app
-from mam.vision.parts import learning
+from mam.vision.parts import part_learning
 from mam.vision.parts.masks import CABC, PATHFINDER, Parts
 from mam.vision.parts.training import training_images
 
@@ -24,14 +24,14 @@ def run(*arguments: object):
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few and small windows: the command is tested here, not what it learns."""
 
-    def config(count: int, side: int, round: bool | None) -> learning.PartLearningConfig:
+    def config(count: int, side: int, round: bool | None) -> part_learning.PartLearningConfig:
         small = {"windows": 6, "iterations": 20, "discoveries": 1, "rounds": 1, "proposals": 2}
         return _CONFIG(count=count, side=side, round=round, surround=2, **small)
 
-    monkeypatch.setattr(learning, "PartLearningConfig", config)
+    monkeypatch.setattr(part_learning, "PartLearningConfig", config)
 
 
-_CONFIG = learning.PartLearningConfig
+_CONFIG = part_learning.PartLearningConfig
 
 
 def test_learn_parts(tmp_path: Path, quick: None) -> None:

@@ -1,23 +1,30 @@
 """What programs choose on an accelerator, run on a host: larger batches, the same answers."""
 
 import sys
+from functools import partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from mam.infer import passing
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 from mam.vision.elastic import match as matching
 from mam.vision.elastic.forward import extent_of, lattice_scores, residue_grids, tiles_of
+from mam.vision.elastic.letters import letter_search
+from mam.vision.elastic.letters.letter_search import LetterLibrary
 from mam.vision.elastic.match import match
 from mam.vision.elastic.placed_graphs import PlacedGraphs
 from mam.vision.elastic.springs import elastic_edges
 from mam.vision.images.photo_edges import TYPES
-from mam.vision.parts import greedy, tiles
+from mam.vision.parts import greedy, message_cover, tiles
 from mam.vision.parts.masks import CABC
+from tests.vision.elastic.shapes import random_bank
 from tests.vision.elastic.test_object_graphs import typed_bank
 from tests.vision.elastic.test_placed_graphs import OUTSIDE, WINDOW, placed
+from tests.vision.elastic.test_search import SMALL
 from tests.vision.pictures import contour
 
 
@@ -67,6 +74,30 @@ def test_graphs_on_a_lattice_one_by_one_and_all_at_once(monkeypatch: pytest.Monk
     one_by_one = lattice_scores(grids, known, lattice)
     as_on_accelerator(monkeypatch)
     np.testing.assert_allclose(one_by_one, lattice_scores(grids, known, lattice), rtol=1e-5)
+
+
+def test_letters_searched_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = LetterLibrary.of(random_bank(9, graphs=6), SMALL)
+    rng = np.random.default_rng(0)
+    states = [np.where(rng.random((30, n)) < 0.3, 1, -1).astype(np.int8) for n in (30, 40, 33)]
+    alone = letter_search.search(states, library)
+    monkeypatch.setattr(letter_search, "batch_size", lambda: 2)  # the second is filled up
+    together = letter_search.search(states, library)
+    close = partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-4)
+    jax.tree.map(close, alone, together)
+
+
+def test_blobs_covered_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    blobs = [ndimage.gaussian_filter(rng.random((40, 44)), 4) > 0.51 for _ in range(5)]
+    disc = np.hypot(*np.mgrid[-3:4, -3:4]) < 3.3
+    monkeypatch.setattr(message_cover, "_CELLS", (1 << 12, 1 << 13))
+    monkeypatch.setattr(message_cover, "_LATE", (1 << 12, 1 << 13))
+    alone = message_cover.message_cover(blobs, disc, CABC)
+    assert all(len(places) for places in alone)
+    as_on_accelerator(monkeypatch)
+    for one, other in zip(alone, message_cover.message_cover(blobs, disc, CABC), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_messages_summed_in_turn_and_at_once() -> None:

@@ -32,8 +32,8 @@ from mam.tasks.contours_apart import contours_of
 from mam.vision.elastic.letters import finder
 from mam.vision.elastic.letters.letter_forward import ForwardConfig
 from mam.vision.elastic.letters.letter_search import LetterSearchConfig
-from mam.vision.parts.learning import PartLearningConfig
 from mam.vision.parts.masks import Parts
+from mam.vision.parts.part_learning import PartLearningConfig
 
 BAR = np.zeros((1, 5, 5), bool)
 BAR[0, 1:4] = True

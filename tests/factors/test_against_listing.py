@@ -25,8 +25,8 @@ from mam.factors import (
     Table,
     Window,
 )
-from mam.factors.limits import limit
 from mam.factors.network import NetworkBuilder, demand
+from mam.factors.numeric_limits import limit
 from mam.factors.patterns import SparsePatterns
 from mam.graph import CompiledGraph, GraphBuilder, Wiring, compile_graphs
 from mam.infer import passing

@@ -157,7 +157,7 @@ def test_a_model_that_is_named_has_no_other_look(folder: Path) -> None:
 
 _WORK = """\
 import sys, time
-from mam.commands.progress import working
+from mam.commands.progress_bars import working
 with working("counting sheep", quiet=sys.argv[1] == "quiet"):
     time.sleep(float(sys.argv[2]))
 """

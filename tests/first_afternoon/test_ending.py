@@ -104,7 +104,7 @@ def test_commands_end_soon(tmp_path: Path, name: str, wait: float) -> None:
 def test_what_is_half_written_goes_with_the_process(tmp_path: Path) -> None:
     writing = '    with ends_on_request("two of three are kept"), whole_file(Path("half")):'
     stuck = _STUCK.replace('    with ends_on_request("two of three are kept"):', writing)
-    code = f"from pathlib import Path\nfrom mam.core.whole import whole_file\n{stuck}"
+    code = f"from pathlib import Path\nfrom mam.core.whole_files import whole_file\n{stuck}"
     assert code.count("whole_file(") == 1
     ended(["-c", code], tmp_path, 0, ready=True)
     assert not list(tmp_path.iterdir())

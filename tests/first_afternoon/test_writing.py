@@ -68,7 +68,7 @@ def test_commands_refuse_an_ending_that_is_wrong_or_missing(
 def test_a_disk_without_room_is_named_and_nothing_stays(picture: Path) -> None:
     code = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "from pathlib import Path; from mam.core.whole import write_whole\n"
+        "from pathlib import Path; from mam.core.whole_files import write_whole\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
         "write_whole(Path('big.png'), bytes(1000))"
     )

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mam.graph import PortWiring, Wiring, compile_graphs
-from mam.graph.contract import check_wiring
 from tests.oracles import random_models
+from tests.oracles.contract import check_wiring
 
 
 def wiring() -> Wiring:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mam.factors import AnyOf, Choice, Pairwise
 from mam.graph import FactorGraph, GraphBuilder
 from mam.infer import enumerate_exactly, solve
-from mam.infer.linear import branch_and_bound
+from mam.infer.linear import branch_and_bound, relaxed_maximum
 from tests.infer.test_compilations import compilations
 
 
@@ -39,6 +39,7 @@ def test_answers_are_optimal_or_none_is_possible(seed: int, size: int) -> None:
     assert found is not None and found.proof == "exact"
     assert found.score == pytest.approx(listed.score, abs=1e-9)
     assert found.values.tolist() in listed.best.tolist()
+    assert relaxed_maximum(graph, evidence) >= listed.score - 1e-9
 
 
 def test_other_factors_are_not_taken() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mam.factors import AnyOf, Choice, Pairwise
 from mam.graph import FactorGraph, GraphBuilder, GraphUnion, union_scores
-from mam.infer import Options, enumerate_exactly, hard, solve
+from mam.infer import Options, enumerate_exactly, hard_components, solve
 from mam.infer.listing import list_small
 
 
@@ -63,8 +63,8 @@ def test_quick_says_what_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     options = Options(method="quick", largest_table=64)
     searched = solve(graph, evidence, options)
     assert searched.ways == {"listing": 1, "branch and bound": 1} and searched.proof == "exact"
-    monkeypatch.setattr(hard, "PROVABLE", 8)  # variables that linear programs get
-    monkeypatch.setattr(hard, "few_on", lambda graph, evidence: None)
+    monkeypatch.setattr(hard_components, "PROVABLE", 8)  # variables that linear programs get
+    monkeypatch.setattr(hard_components, "few_on", lambda graph, evidence: None)
     found = solve(graph, evidence, options)
     assert found.ways == {"listing": 1, "refilling": 1} and found.proof is None
     assert found.proved.tolist() == [True] * 3 + [False] * 11

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mam.factors import Pairwise, Table
 from mam.graph import CompiledGraph, FactorGraph, GraphBuilder, compile_graphs
-from mam.infer import Options, enumerate_exactly, hard
+from mam.infer import Options, enumerate_exactly, hard_components
 from mam.infer import solve as solve_any_way
 from mam.infer.stages import Stages, stages_of
 from tests.infer.test_compilations import compilations
@@ -133,7 +133,7 @@ def test_components_are_swept_along_the_given_order(monkeypatch: pytest.MonkeyPa
         seen.append([one.tolist() for one in order])
         return stages_of(compiled, order)
 
-    monkeypatch.setattr(hard, "available", lambda: False)
+    monkeypatch.setattr(hard_components, "available", lambda: False)
     monkeypatch.setattr("mam.infer.restarts.stages_of", watched)
     graph, evidence = random_models.potts(np.random.default_rng(7), 3, 3)
     given_ = np.arange(9)[::-1].copy()

@@ -6,8 +6,8 @@ import pytest
 from mam.factors import Or, Pairwise, Table
 from mam.graph import FactorGraph, GraphBuilder, compile_graphs
 from mam.infer import enumerate_exactly, solve
-from mam.infer.clusters import PairModel, with_values
 from mam.infer.cycles import frustrated_cycles
+from mam.infer.pair_clusters import PairModel, with_values
 from tests.oracles import random_models
 
 DIFFER = np.array([[0.0, 1.0], [1.0, 0.0]])

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from jaxtyping import Float
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from mam.vision.parts.formal import SparsifierModel, sparsifier_model
+from mam.vision.parts.cover import SparsifierModel, sparsifier_model
 from mam.vision.parts.masks import Parts
 from mam.vision.parts.placements import Placements
 

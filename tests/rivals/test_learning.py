@@ -15,8 +15,8 @@ from mam.rivals.convnext import ConvNext
 from mam.rivals.data import batch_of, coming, numbers_of
 from mam.rivals.files import SCHEMA
 from mam.rivals.hcnn import Hcnn
-from mam.rivals.layers import convolve, pool
 from mam.rivals.learn import BLOCK, checkpoint_path, learn_rival
+from mam.rivals.network_layers import convolve, pool
 from mam.rivals.predict import Rival
 from mam.rivals.settings import Settings
 from mam.rivals.settle import settled

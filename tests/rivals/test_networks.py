@@ -6,11 +6,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from bench.rivals import kernel_weights
 from mam.rivals.convnext import ConvNext
 from mam.rivals.fgru import Fgru
 from mam.rivals.hcnn import Hcnn
-from mam.rivals.layers import Readout, Stem, enlarge, kernel_of
-from mam.rivals.networks import kernel_weights, network_of, parameter_count
+from mam.rivals.network_layers import Readout, Stem, enlarge, kernel_of
+from mam.rivals.networks import network_of, parameter_count
 from mam.rivals.norm import Moments, Norm, normalise, pick, pooled
 from mam.rivals.resnet import ResNet
 from mam.rivals.tdhcnn import TdHcnn

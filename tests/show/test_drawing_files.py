@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mam.data.pixel_size import PixelSize
 from mam.show.drawing_files import FILES
 from mam.show.mask_files import run_lengths
-from mam.show.tree_file import grown
+from mam.show.tree_file import grown_tree
 from mam.tasks.drawing import Drawing, group_drawing
 from mam.vision.curves.facts import CurveFacts
 
@@ -142,7 +142,7 @@ def test_branches_of_a_tree_start_at_their_trunk() -> None:
     branch = curve(2, [[10, 40], [47, 40]])  # it ends on the trunk, so it is turned round
     twig = curve(3, [[30, 43], [30, 60]])
     alone = curve(4, [[90, 0], [90, 10]])
-    place, _, parent = grown([alone, twig, branch, trunk])
+    place, _, parent = grown_tree([alone, twig, branch, trunk])
     roots = np.flatnonzero(parent < 0)
     assert place[roots].tolist() == [[50, 0], [90, 0]]
     forks = np.flatnonzero((parent >= 0) & (parent != np.arange(len(parent)) - 1))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mam.web
-from mam.commands.find.told import FoundIn, FoundObject, write_tables
+from mam.commands.find.found_objects import FoundIn, FoundObject, write_tables
 from mam.commands.pictures import beside_each
 from mam.core.svg import as_svg
 from mam.reproduce.page_settings import settings_table

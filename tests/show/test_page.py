@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mam.show.chart import Series, line_chart
-from mam.show.continuation import continuation_field, follower_sheet, followers
+from mam.show.continuation_pictures import continuation_field, follower_sheet, followers
 from mam.show.page import TableRow, figure, figures, page, picture, table
 from mam.vision.curves.strokes.continuation import SmoothContinuation
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import jax
@@ -14,10 +15,13 @@ from typer.testing import CliRunner
 
 from mam.cli import app
 from mam.data import CurvesConfig, make_curves
+from mam.infer import solve
 from mam.tasks.drawing import group_drawing
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
-from tests.infer.test_compilations import compilations
-from tests.vision.pictures import contour
+from mam.vision.elastic.letters.finder import ObjectFinder
+from mam.vision.parts.sparsifier import Sparsifier
+from tests.infer.test_compilations import compilations, random_contours, random_or
+from tests.vision.pictures import contour, letter
 
 MOST_PROGRAMS = 0 if jax.default_backend() == "cpu" else 30
 MOST_SECONDS = 1.5  # of the CPU, with the checks of types that tests make; 0.15 without
@@ -99,6 +103,59 @@ def test_three_hundred_pictures_of_three_hundred_sizes() -> None:
         for number in range(50, 300):
             group(number)
     assert len(names) <= MOST_PROGRAMS, names
+    assert maps() < before[0] + 500
+    assert resident() < before[1] + 150
+
+
+def sparsify() -> Callable[[int], None]:
+    sparsifier = Sparsifier("pathfinder-parts")
+
+    def one(number: int) -> None:
+        [found] = sparsifier.transform([picture(2 * number) < 128])
+        assert len(found)
+
+    return one
+
+
+def find_letters() -> Callable[[int], None]:
+    finder = ObjectFinder(variants=0).fit([letter(number) for number in range(3)])
+
+    def one(number: int) -> None:
+        page = np.zeros((96 + number % 90, 128 + number % 77), bool)
+        page[:96, :96] = letter(number)[:96, :96]
+        assert len(finder.find(page))
+
+    return one
+
+
+def solve_graphs() -> Callable[[int], None]:
+    random = np.random.default_rng(0)
+
+    def one(number: int) -> None:
+        make = random_or if number % 2 else random_contours
+        graph, evidence = make(random, 5 + 7 * number % 397)
+        # No time for other solvers: all that elimination leaves goes to messages.
+        solve(graph, evidence, iterations=5, repair=False, seconds=0)
+
+    return one
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize(("begin", "most"), [(sparsify, 0), (find_letters, 50), (solve_graphs, 40)])
+def test_what_else_is_asked_of_one_process_does_not_fill_it(
+    begin: Callable[[], Callable[[int], None]], most: int
+) -> None:
+    """On a CPU; an accelerator's arrays grow a few times more. Photographs: `test_sizes.py`."""
+    jax.clear_caches()
+    with compilations() as names:
+        one = begin()
+        for number in range(50):
+            one(number)
+        before = maps(), resident()
+        for number in range(50, 150):
+            one(number)
+    assert len(names) <= most + MOST_PROGRAMS, names
     assert maps() < before[0] + 500
     assert resident() < before[1] + 150
 

@@ -16,8 +16,8 @@ from mam.cli import app
 from mam.data import ObjectRow, make_row, recipe
 from mam.data.images import encode_png
 from mam.show.drawing_files import FILES
-from mam.web.answers import FindAnswer, GroupAnswer, LearnAnswer, PictureAnswer, ToyAnswer
-from mam.web.files import static_files
+from mam.web.described_answers import FindAnswer, GroupAnswer, LearnAnswer, PictureAnswer, ToyAnswer
+from mam.web.page_files import static_files
 
 MOST_BYTES = 200_000  # of the first load
 

@@ -10,7 +10,7 @@ from mam.infer.certificate import Certificate
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_match import THERE, Match
 from mam.web import find_jobs
-from mam.web.answers import PlacedGraph
+from mam.web.described_answers import PlacedGraph
 
 
 def finder_of(contrast: float) -> ObjectFinder:

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.evaluate.rival import evaluate_rival, is_rival
-from mam.commands.options import (
+from mam.commands.command_options import (
     LETTERS,
     BoundOption,
     DataArgument,
@@ -15,6 +14,7 @@ from mam.commands.options import (
     PresetOption,
     QuietOption,
 )
+from mam.commands.evaluate.rival import evaluate_rival, is_rival
 from mam.commands.over_shards import (
     AnswersOption,
     ClusterOption,
@@ -23,7 +23,7 @@ from mam.commands.over_shards import (
     evaluate_over,
     refuse_without,
 )
-from mam.commands.progress import progress_bar, row_count
+from mam.commands.progress_bars import progress_bar, row_count
 
 
 def cabc(

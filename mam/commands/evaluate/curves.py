@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.options import DataArgument, JsonOption, LimitOption, QuietOption
+from mam.commands.command_options import DataArgument, JsonOption, LimitOption, QuietOption
 from mam.commands.over_shards import (
     AnswersOption,
     ClusterOption,
@@ -14,7 +14,7 @@ from mam.commands.over_shards import (
     evaluate_over,
     refuse_without,
 )
-from mam.commands.progress import progress_bar, row_count
+from mam.commands.progress_bars import progress_bar, row_count
 
 
 class Column(StrEnum):

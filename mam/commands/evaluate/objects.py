@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.options import (
+from mam.commands.command_options import (
     BoundOption,
     DataArgument,
     GraphsOption,
@@ -27,7 +27,8 @@ from mam.commands.over_shards import (
     evaluate_over,
     refuse_without,
 )
-from mam.commands.progress import progress_bar, row_count
+from mam.commands.progress_bars import progress_bar, row_count
+from mam.core.defaults import OBJECT_GRAPHS
 
 
 def objects(
@@ -40,7 +41,7 @@ def objects(
     split: SplitOption = SplitName.all,
     depth: SceneDepthOption = False,
     mask: MaskOption = MaskName.outline,
-    graphs: GraphsOption = 200,
+    graphs: GraphsOption = OBJECT_GRAPHS,
     seed: SeedOption = 0,
     limit: LimitOption = None,
     bound: BoundOption = False,

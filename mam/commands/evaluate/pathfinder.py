@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from mam.commands.command_options import DataArgument, JsonOption, LimitOption, QuietOption
 from mam.commands.evaluate.rival import evaluate_rival, is_rival
-from mam.commands.options import DataArgument, JsonOption, LimitOption, QuietOption
 from mam.commands.over_shards import (
     AnswersOption,
     ClusterOption,
@@ -15,7 +15,7 @@ from mam.commands.over_shards import (
     evaluate_over,
     refuse_without,
 )
-from mam.commands.progress import progress_bar, row_count
+from mam.commands.progress_bars import progress_bar, row_count
 
 
 class Input(StrEnum):

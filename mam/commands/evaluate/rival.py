@@ -3,14 +3,13 @@
 import typer
 
 from mam.commands.over_shards import OnCluster, evaluate_over
-from mam.commands.progress import progress_bar, row_count
-
-KIND = "rival"  # of a model file
+from mam.commands.progress_bars import progress_bar, row_count
 
 
 def is_rival(model: str) -> bool:
     """Whether a model file holds a rival."""
     from mam.core.model_files import model_kind
+    from mam.rivals.extra import KIND
 
     return model_kind(model) == KIND
 

@@ -6,9 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.find.told import FoundIn, write_tables
-from mam.commands.jobs import FindJob
-from mam.commands.options import (
+from mam.commands.command_options import (
     LETTERS,
     GraphsOption,
     JsonLinesOption,
@@ -18,6 +16,7 @@ from mam.commands.options import (
     PresetOption,
     QuietOption,
 )
+from mam.commands.find.found_objects import FoundIn, write_tables
 from mam.commands.over_shards import (
     ClusterOption,
     ItemSecondsOption,
@@ -35,6 +34,8 @@ from mam.commands.pictures import (
     find_pictures,
     find_sources,
 )
+from mam.commands.shard_jobs import FindJob
+from mam.core.defaults import LETTER_ON, OBJECT_GRAPHS
 
 _MADE = "-found"
 # Objects of other sizes take five times as long; letters are learned in many sizes.
@@ -71,8 +72,8 @@ def find(
     ] = None,
     mask: MaskOption = MaskName.outline,
     depth: Annotated[Path | None, typer.Option(help="Objects: the picture's depth.")] = None,
-    graphs: GraphsOption = 200,
-    threshold: Annotated[int, typer.Option(help="Letters: a pixel is ON above this.")] = 12,
+    graphs: GraphsOption = OBJECT_GRAPHS,
+    threshold: Annotated[int, typer.Option(help="Letters: a pixel is ON above this.")] = LETTER_ON,
     preset: PresetOption = None,
     cluster: ClusterOption = None,
     item_seconds: ItemSecondsOption = None,

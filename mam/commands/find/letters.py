@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mam.commands.find.told import FoundIn, FoundObject
-from mam.core.whole import write_whole
+from mam.commands.find.found_objects import FoundIn, FoundObject
+from mam.core.whole_files import write_whole
 from mam.data import encode_png, grey
 from mam.show.elastic import draw_matches
 from mam.vision.elastic.letters.finder import ObjectFinder
@@ -32,18 +32,19 @@ def letter_search(
         if out is not None:
             there = [one for one in matches if one.there]
             write_whole(out, encode_png(draw_matches(pixels, there)))
-        return FoundIn(name, "matches", [_told(one) for one in matches])
+        return FoundIn(name, "matches", [_found_object(one) for one in matches])
 
     return find_one
 
 
-def _told(one: Match) -> FoundObject:
+def _found_object(one: Match) -> FoundObject:
     more = {
         "contrast": round(one.contrast, 3),
         "threshold": THERE,
         "category": one.category,
         "graph": one.graph,
-        "proof": one.certificate.proof,
+        "proof": one.proof,
+        "set_proof": one.set_proof,
         "vertices": one.vertices.tolist(),
     }
     size = int(one.pixels.sum())

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mam.commands.find.told import FoundIn, FoundObject
-from mam.core.whole import write_whole
+from mam.commands.find.found_objects import FoundIn, FoundObject
+from mam.core.whole_files import write_whole
 from mam.data import encode_png
 from mam.data.pixels import rgb
 from mam.data.read.depth import read_depth
@@ -34,17 +34,17 @@ def object_search(
             write_whole(out, encode_png(draw_detections(pixels, objects)))
         if masks is not None:
             write_whole(masks, encode_labels(label_map(objects, pixels.shape[:2])))
-        return FoundIn(name, "objects", [_told(one) for one in objects])
+        return FoundIn(name, "objects", [_found_object(one) for one in objects])
 
     return find_one
 
 
-def _told(one: Detection) -> FoundObject:
+def _found_object(one: Detection) -> FoundObject:
     more = {
         "threshold": round(one.threshold, 3),
         "cut": one.cut,
         "graph": one.graph,
-        "proof": one.certificate.proof,
+        "proof": one.proof,
         "vertices": one.vertices.tolist(),
         "types": one.types.tolist(),
     }

@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
+from mam.commands.command_options import BoundOption, JsonLinesOption, QuietOption
+from mam.commands.group.group_outputs import INK, MADE, PNG, SVG, plan_outputs
 from mam.commands.group.hints import Hints, parse_points
-from mam.commands.group.outputs import INK, MADE, PNG, SVG, plan_outputs
-from mam.commands.jobs import GroupJob
-from mam.commands.options import BoundOption, JsonLinesOption, QuietOption
 from mam.commands.over_shards import (
     ClusterOption,
     ItemSecondsOption,
@@ -26,6 +25,7 @@ from mam.commands.pictures import (
     find_sources,
 )
 from mam.commands.sections import SectionedCommand
+from mam.commands.shard_jobs import GroupJob
 from mam.core.limits import INK_PIECES
 
 _INK, _WHAT, _OUT, _ASK = "Ink", "Curves", "Outputs", "What is known"

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mam.commands.group.group_outputs import OutputPlan
 from mam.commands.group.hints import Hints
-from mam.commands.group.outputs import OutputPlan
-from mam.commands.jobs import GroupJob
 from mam.commands.pictures import called
+from mam.commands.shard_jobs import GroupJob
 from mam.core.json_text import read_json
-from mam.core.whole import write_whole
+from mam.core.whole_files import write_whole
 from mam.core.words import STANDARD_INPUT
 
 if TYPE_CHECKING:

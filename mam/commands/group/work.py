@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mam.commands.group.group_outputs import OutputPlan
 from mam.commands.group.hints import Hints
-from mam.commands.group.outputs import OutputPlan
-from mam.commands.jobs import GroupJob
 from mam.commands.pictures import called
+from mam.commands.shard_jobs import GroupJob
 from mam.core.words import counted
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def group_one(
 def _grouped(
     picture: Path, job: GroupJob, known: Hints, plan: OutputPlan, kept: "Kept | None", as_json: bool
 ) -> str:
-    from mam.core.whole import write_whole
+    from mam.core.whole_files import write_whole
     from mam.show.drawing_files import FILES, about_drawing
     from mam.tasks.drawing import group_drawing
 
@@ -77,7 +77,7 @@ def _told_again(before: dict) -> str:
 
 def draw_ink_of(picture: Path, job: GroupJob, plan: OutputPlan, as_json: bool) -> str:
     """Draw what is taken as ink."""
-    from mam.core.whole import write_whole
+    from mam.core.whole_files import write_whole
     from mam.data.images import encode_png
     from mam.show.curves import draw_ink
     from mam.tasks.seen import see_ink

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mam.commands.command_options import JsonOption, PresetName, QuietOption
 from mam.commands.learn.parts import learned_parts
-from mam.commands.options import JsonOption, PresetName, QuietOption
 from mam.commands.over_shards import LearnClusterOption, taught
-from mam.commands.progress import progress_bar, row_count
+from mam.commands.progress_bars import progress_bar, row_count
 
 if TYPE_CHECKING:
     from mam.scale.learning import LearnJob
@@ -123,8 +123,8 @@ def _parts_of(preset: PresetName, data: str, seed: int, quiet: bool) -> "Parts |
     """The parts of a preset where none are given."""
     if preset is PresetName.best:
         return "pathfinder-parts"
-    from mam.vision.parts.learning import PartLearningConfig
     from mam.vision.parts.masks import PATHFINDER_PAPER
+    from mam.vision.parts.part_learning import PartLearningConfig
     from mam.vision.parts.training import training_images
 
     masks, _ = training_images(data, 10)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mam.commands.options import (
+from mam.commands.command_options import (
     GraphsOption,
     JsonOption,
     LimitOption,
@@ -18,7 +18,8 @@ from mam.commands.options import (
     SplitOption,
 )
 from mam.commands.over_shards import LearnClusterOption, over_cluster, taught
-from mam.commands.progress import progress_bar, row_count, working
+from mam.commands.progress_bars import progress_bar, row_count, working
+from mam.core.defaults import OBJECT_GRAPHS
 from mam.core.words import counted
 
 
@@ -28,7 +29,7 @@ def objects(
     name: ObjectNameOption = None,
     split: SplitOption = SplitName.all,
     depth: SceneDepthOption = False,
-    graphs: GraphsOption = 200,
+    graphs: GraphsOption = OBJECT_GRAPHS,
     seed: SeedOption = 0,
     limit: LimitOption = None,
     preset: Annotated[

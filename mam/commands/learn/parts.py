@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mam.commands.options import JsonOption, QuietOption
-from mam.commands.progress import share_bar
+from mam.commands.command_options import JsonOption, QuietOption
+from mam.commands.progress_bars import share_bar
 
 if TYPE_CHECKING:
-    from mam.vision.parts.learning import BinaryImages, PartLearner, PartLearningConfig
     from mam.vision.parts.masks import Noise
+    from mam.vision.parts.part_learning import BinaryImages, PartLearner, PartLearningConfig
 
 
 class NoiseName(StrEnum):
@@ -63,7 +63,7 @@ def parts(
       mam learn parts hard.parquet --out parts.safetensors --picture parts.png
     """
     from mam.data.outputs import MODEL, PNG, check_outputs
-    from mam.vision.parts.learning import PartLearningConfig
+    from mam.vision.parts.part_learning import PartLearningConfig
     from mam.vision.parts.training import NOISES, training_images
 
     picture = picture or out.with_suffix(".png")
@@ -92,7 +92,7 @@ def learned_parts(
     quiet: bool = False,
 ) -> "PartLearner":
     """Learn under a progress bar."""
-    from mam.vision.parts.learning import PartLearner
+    from mam.vision.parts.part_learning import PartLearner
 
     with share_bar("learning parts", quiet) as tell:
         learner = PartLearner(config, noise=noise, seed=seed)
@@ -101,7 +101,7 @@ def learned_parts(
 
 def _save(learned: "PartLearner", out: Path, picture: Path) -> None:
     """Write the model and its picture, each whole or not at all."""
-    from mam.core.whole import write_whole
+    from mam.core.whole_files import write_whole
     from mam.data import encode_png
     from mam.show.parts import part_sheet
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mam.commands.command_options import JsonOption, QuietOption
 from mam.commands.ending import ends_on_request
-from mam.commands.options import JsonOption, QuietOption
-from mam.commands.progress import progress_bar
+from mam.commands.progress_bars import progress_bar
 
 if TYPE_CHECKING:
     from mam.rivals.learn import Progress
@@ -94,10 +94,10 @@ def rival(
             minutes=minutes,
             told=lambda count, loss: advance(count, f"loss {loss:.4f}"),
         )
-    typer.echo(_told(progress, settings, out, as_json))
+    typer.echo(_report(progress, settings, out, as_json))
 
 
-def _told(progress: "Progress", settings: "Settings", out: Path, as_json: bool) -> str:
+def _report(progress: "Progress", settings: "Settings", out: Path, as_json: bool) -> str:
     import dataclasses
     import json
 

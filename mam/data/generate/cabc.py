@@ -18,7 +18,7 @@ from mam.data.generate.warp import (
     extent,
     outline,
 )
-from mam.data.raster import Shapes, disc_sprite, distance_to, fill, grown
+from mam.data.raster import Shapes, disc_sprite, distance_to, fill, grown_by
 from mam.data.schema import CabcRow
 
 _Mask = Bool[np.ndarray, "rows cols"]
@@ -100,7 +100,7 @@ def _silhouette(letter: _Letter, dilation: int) -> _Mask:
     """The dilated letter on a grid of _CELL px; it begins `dilation` before the corner."""
     rows, cols = (size + size % _CELL for size in extent(letter.shapes))
     coarse = fill(letter.shapes, (rows, cols), 1 / _CELL)
-    return grown(coarse, dilation / _CELL)
+    return grown_by(coarse, dilation / _CELL)
 
 
 def _spots(config: CabcConfig, rng: np.random.Generator) -> tuple[_Spot, _Spot]:

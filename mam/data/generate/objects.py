@@ -8,7 +8,7 @@ colour, like the patches of the objects. Its frames differ as views of a moved c
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool, Float
 from PIL import Image, ImageDraw
 from scipy import ndimage
 
@@ -163,13 +163,3 @@ def _laid_on(
     layers = [warped(texture[..., colour]) for colour in range(3)]
     share = cover[..., None]
     return canvas * (1 - share) + np.stack(layers, -1) * share, cover > 0.5
-
-
-def picture_of_object(seed: int, number: int) -> UInt8[np.ndarray, "side side 3"]:
-    """An object alone on black.
-
-    >>> picture_of_object(0, 1).shape
-    (160, 160, 3)
-    """
-    texture, shape = _object(np.random.default_rng([seed, number, 3]))
-    return np.rint(np.clip(texture, 0, 1) * 255).astype(np.uint8) * shape[..., None]

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.fs as pa_fs
 import pyarrow.parquet as pq
 
-from mam.core.whole import whole_file
+from mam.core.whole_files import whole_file
 from mam.data.schema import COLUMNS, Row, check_types, columns_in, from_record, kind_of
 from mam.data.store.footer import UNSEALED, is_intact, seal
 from mam.data.store.names import shard_order

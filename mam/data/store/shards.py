@@ -11,7 +11,7 @@ from typing import BinaryIO
 from mam import __version__
 from mam.core.json_text import parse_json
 from mam.core.limits import JSON_CHARACTERS
-from mam.core.whole import left_behind, reason_of
+from mam.core.whole_files import left_behind, reason_of
 from mam.data.store.lock import locked_file
 from mam.data.store.names import SHARD
 

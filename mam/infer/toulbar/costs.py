@@ -23,9 +23,10 @@ _FEWEST_DIGITS = 7
 class Costs:
     """A network with the costs ``shift - log potential``, shifted so that none is negative.
 
-    ``arrays`` are the functions one after another, as ``worker.build`` reads them: the variables'
-    ``states``; each function's ``arities`` and its ``scopes``; ``listed``, whether it lists its
-    configurations in ``cases`` or has a whole table; ``counts``, how many ``costs`` it has.
+    ``arrays`` are the functions one after another, as ``toulbar_worker.build`` reads them: the
+    variables' ``states``; each function's ``arities`` and its ``scopes``; ``listed``, whether it
+    lists its configurations in ``cases`` or has a whole table; ``counts``, how many ``costs`` it
+    has.
     """
 
     arrays: dict[str, np.ndarray]

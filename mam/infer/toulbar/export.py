@@ -11,10 +11,10 @@ from mam.core.memory import TooLarge
 from mam.factors.network import Network
 from mam.graph import FactorGraph, GraphUnion, union_scores
 from mam.graph.evidence import Evidence
-from mam.infer.network import write_network
+from mam.infer.network_of_tables import write_network
 from mam.infer.toulbar.costs import Costs
 from mam.infer.toulbar.process import check_installed, solve_in_process
-from mam.infer.toulbar.worker import build
+from mam.infer.toulbar.toulbar_worker import build
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,14 @@ from typing import IO, TypeVar
 
 from mam.factors.network import Network
 from mam.infer.deadline import Deadline
-from mam.infer.toulbar.answer import ToulbarAnswer
 from mam.infer.toulbar.costs import Costs
 from mam.infer.toulbar.reports import Reports
+from mam.infer.toulbar.toulbar_answer import ToulbarAnswer
 
 _T = TypeVar("_T")
 _Answers = Generator[ToulbarAnswer, None, _T]
 
-_WORKER = Path(__file__).with_name("worker.py")
+_WORKER = Path(__file__).with_name("toulbar_worker.py")
 # Asked to stop, toulbar2 answers in milliseconds: it is asked that much before it is killed.
 _NOTICE = 0.1  # of the limit
 _MOST_NOTICE = 1.0  # seconds

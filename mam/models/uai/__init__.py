@@ -1,10 +1,10 @@
 """The UAI format of the inference competitions: models, evidence and queries."""
 
-from mam.models.uai.evidence import read_uai_evidence, write_uai_evidence
+from mam.models.uai.evidence_file import read_uai_evidence, write_uai_evidence
 from mam.models.uai.marginal_map import marginal_map, read_uai_query
-from mam.models.uai.model import UaiAnswer, UaiModel
 from mam.models.uai.read import read_uai
-from mam.models.uai.write import write_uai
+from mam.models.uai.uai_model import UaiAnswer, UaiModel
+from mam.models.uai.uai_writer import write_uai
 
 __all__ = [
     "UaiAnswer",

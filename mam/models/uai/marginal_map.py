@@ -22,9 +22,9 @@ from mam.core.memory import TooLarge
 from mam.infer import Options
 from mam.infer.tables import log_sum
 from mam.models.dense import full_tables
-from mam.models.uai.assemble import assemble
-from mam.models.uai.model import Observed, UaiAnswer, UaiModel, check_observed
 from mam.models.uai.numbers import Numbers
+from mam.models.uai.to_graph import assemble
+from mam.models.uai.uai_model import Observed, UaiAnswer, UaiModel, check_observed
 
 _LARGEST_TABLE = 1 << 22  # entries: 32 MB
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from mam.core.limits import UAI_FREE_STATES
 from mam.factors import Ragged
-from mam.models.uai.assemble import AlikeTables, assemble
-from mam.models.uai.model import UaiModel
 from mam.models.uai.numbers import Numbers
+from mam.models.uai.to_graph import AlikeTables, assemble
+from mam.models.uai.uai_model import UaiModel
 
 
 def read_uai(path: str | PathLike) -> UaiModel:

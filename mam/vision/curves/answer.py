@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from mam.core.svg import as_svg
 from mam.core.words import counted
+from mam.infer.solution import gap_between
 from mam.vision.curves.chain_model import Links
 from mam.vision.curves.chains import Chain, best_links, find_chains
 from mam.vision.curves.curve_graph import as_network
@@ -98,7 +99,7 @@ class Grouped(ABC):
     @property
     def gap(self) -> float | None:
         """Bound minus score: 0 proves the grouping optimal."""
-        return None if self.bound is None else max(self.bound - self.score, 0.0)
+        return gap_between(self.score, self.bound)
 
     @property
     def attentions(self) -> list[AttentionPair]:

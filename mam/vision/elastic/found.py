@@ -9,16 +9,39 @@ from jaxtyping import Bool, Float, Int, Shaped
 from skimage import measure
 
 from mam.core.svg import as_svg
+from mam.infer.certificate import Certificate
 
 POINTS = 64  # of an outline
 _STEP = 2**0.5  # between sizes that are tried, at most; variants fill in between
 
 
 class FoundGraph(ABC):
-    """An elastic graph that was found in a picture: what matches and detections share."""
+    """An elastic graph that was found in a picture: what matches and detections share.
 
+    ``bound``, ``gap`` and ``proof`` are of the places of its parts, given the graph: in the model
+    of ``certificate`` (``mam.vision.elastic.search.certify``), whose own score is the evidence
+    under the parts. They say nothing of the choice of the graph.
+    """
+
+    score: float  # of the search, by which graphs are chosen
     vertices: Int[np.ndarray, "vertices 2"]  # (row, column) of each part
     edges: Int[np.ndarray, "edges 2"]
+    certificate: Certificate
+
+    @property
+    def bound(self) -> float | None:
+        """What the evidence under the parts exceeds in no other places; None: not known."""
+        return self.certificate.bound
+
+    @property
+    def gap(self) -> float | None:
+        """Bound less the score of these places: 0 proves them the best."""
+        return self.certificate.gap
+
+    @property
+    def proof(self) -> str | None:
+        """How the places are known to be the best: "exact", "bound", or None."""
+        return self.certificate.proof
 
     @property
     @abstractmethod
@@ -28,7 +51,7 @@ class FoundGraph(ABC):
     @property
     def box(self) -> tuple[int, int, int, int] | None:
         """First row and column, last row and column of its pixels; None if it has none."""
-        return box_of(self.area)
+        return corners_of(self.area)
 
     @property
     def outline(self) -> Float[np.ndarray, "points 2"]:
@@ -52,10 +75,10 @@ def in_own_pixels(
     return (points + 0.5) / scale - 0.5
 
 
-def box_of(mask: Bool[np.ndarray, "rows cols"]) -> tuple[int, int, int, int] | None:
+def corners_of(mask: Bool[np.ndarray, "rows cols"]) -> tuple[int, int, int, int] | None:
     """First row and column, last row and column of a mask; None if it is empty.
 
-    >>> box_of(np.array([[0, 0, 0], [0, 1, 1]], bool))
+    >>> corners_of(np.array([[0, 0, 0], [0, 1, 1]], bool))
     (1, 1, 1, 2)
     """
     rows, cols = (np.flatnonzero(mask.any(axis)) for axis in (1, 0))

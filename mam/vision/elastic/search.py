@@ -15,13 +15,16 @@ from mam.infer.sweeps import Flooding
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.match import Matched, match, place_graphs, window_scores
 from mam.vision.elastic.placed_graphs import PlacedGraphs
-from mam.vision.elastic.refit import refitted
+from mam.vision.elastic.springs import wished_radii
 from mam.vision.elastic.variants import VariantConfig
 
 # Messages along the walk, then the dual; on letters it comes within a hundredth of the score.
 _DUAL = Options(
     method="max-product", schedule="sweeps", decoding="in order", iterations=20, bound_steps=60
 )
+# px: as if every vertex had this much spread that did not move. Keeps straight strokes from
+# collapsing sideways.
+_INERTIA = 4.0
 
 
 class RefitRound(NamedTuple):
@@ -154,3 +157,35 @@ def certify(found: MatchedGraphs, images: ScoredImages | None) -> list[Certifica
     values = [own[there] for own, there in zip(states, found.there, strict=True)]
     graphs, evidence = zip(*models, strict=True)
     return certify_states(graphs, evidence, values, _DUAL)
+
+
+def refitted(
+    graphs: PlacedGraphs,
+    matched: Matched,
+    weight: Float[np.ndarray, "candidates vertices"],
+    before: int,
+    window: int,
+) -> PlacedGraphs:
+    """Move the references of all candidates, and centre windows of another size on them.
+
+    A graph that is too small or turned stretches until its edges hold it back. Moving its
+    references along the affine part of the stretch, with the radii of the new distances, lets the
+    next round go on from there; what is not affine stays a deformation.
+    """
+    reference = graphs.reference + before // 2
+    centre, middle = (_mean(places, weight) for places in (reference, matched.place))
+    x, y = reference - centre, matched.place - middle
+    total = weight.sum(1)[:, None, None]
+    inertia = _INERTIA**2 * total * np.eye(2)
+    maps = (_moments(y, x, weight) + inertia) @ np.linalg.inv(_moments(x, x, weight) + inertia)
+    moved = np.rint(x @ maps.swapaxes(1, 2) + middle).astype(np.int32)
+    radius = np.rint(wished_radii(moved, graphs.ends)).astype(np.int32)
+    return graphs._replace(reference=moved - np.int32(window // 2), radius=radius)
+
+
+def _mean(places: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    return (places * weight[..., None]).sum(1, keepdims=True) / weight.sum(1)[:, None, None]
+
+
+def _moments(y: np.ndarray, x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    return (y * weight[..., None]).swapaxes(1, 2) @ x

@@ -5,14 +5,14 @@ is no disc. Where that common disc is nearly white nothing is known of the pixel
 blur of its border, what exceeds it belongs to the strokes.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, UInt8
+from jaxtyping import Bool, Float, Int, UInt8
 from scipy import ndimage
 
-from mam.vision.images.covered import DIRECTIONS, Hidden, ways
-
+DIRECTIONS = 48  # in which a covered stroke may lie
 _REACH = 7  # px around the middle of a disc in which it and its blur are
 _WHITE = 200  # of 255, from which on a disc hides what is under it
 # What sticks out of a disc: looked at so far from its middle (px), in this many directions to
@@ -20,6 +20,35 @@ _WHITE = 200  # of 255, from which on a disc hides what is under it
 _RADII = np.arange(4.5, 7.0, 0.5)
 _ABREAST = 1
 _DOUBT = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """Points of an image where contours end in covered strokes."""
+
+    points: Float[np.ndarray, "points 2"]
+    directions: Float[np.ndarray, "points directions"]  # log preference for each, at most 0
+    pixels: Bool[np.ndarray, "rows cols"] | None = None  # that are covered; None: not known which
+
+    @classmethod
+    def at(cls, points: Int[np.ndarray, "_ 2"] | Float[np.ndarray, "_ 2"]) -> "Hidden":
+        """Covered strokes of which nothing more is known."""
+        places = np.asarray(points, float).reshape(-1, 2)
+        return cls(places, np.zeros((len(places), DIRECTIONS)))
+
+    def covered(self, shape: tuple[int, ...]) -> Bool[np.ndarray, "_ _"]:
+        """The covered pixels of an image of this shape: none where they are not given."""
+        return np.zeros(shape, bool) if self.pixels is None else self.pixels
+
+
+def angles() -> Float[np.ndarray, " directions"]:
+    """The directions that are tried."""
+    return np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS)
+
+
+def ways() -> Float[np.ndarray, "directions 2"]:
+    """Unit vectors in all directions that are tried."""
+    return np.stack([np.sin(angles()), np.cos(angles())], 1)
 
 
 class Lifted(NamedTuple):

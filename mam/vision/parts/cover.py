@@ -11,14 +11,17 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int, Int8
+from jaxtyping import Bool, Int, Int8
 
 from mam.core.columns import Columns
+from mam.core.growing import GrowingSizes
 from mam.factors import AnyOf, Choice, Ragged
 from mam.graph import FactorGraph, GraphBuilder
 from mam.infer.twins import mixed
+from mam.vision.images.binary import as_states
 from mam.vision.parts.candidates import PartCandidates
 from mam.vision.parts.masks import Noise, Parts
+from mam.vision.parts.tiles import list_candidates
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -137,3 +140,34 @@ def _same_place(cover: Cover) -> Ragged:
     start = np.flatnonzero(np.append(True, cover.place[1:] != cover.place[:-1])[: len(cover)])
     runs = Ragged(np.arange(len(cover)), np.append(start, len(cover)))
     return runs.take(np.flatnonzero(runs.lengths > 1))
+
+
+@dataclass(frozen=True, eq=False)
+class SparsifierModel:
+    """A graph with the variables "part", its evidence, and what each of them is.
+
+    It is the graph that ``Sparsifier`` solves island by island: 0 is the score of no explanation.
+    """
+
+    graph: FactorGraph
+    evidence: dict[str, np.ndarray]
+    candidates: PartCandidates
+
+
+def sparsifier_model(
+    image: Bool[np.ndarray, "rows cols"],
+    parts: Parts,
+    pruning: str = "safe",
+    unknown: Bool[np.ndarray, "rows cols"] | None = None,
+    exclusive: bool = True,
+) -> SparsifierModel:
+    """Write down the sparsifier of one image; pixels that are ``unknown`` count nothing.
+
+    >>> model = sparsifier_model(np.ones((1, 5), bool), Parts(np.ones((1, 3, 3), bool)))
+    >>> model.graph.states.size  # no placement covers 4 pixels, the least that pays for one
+    0
+    """
+    states = as_states(image, unknown)
+    candidates = list_candidates([states], parts, pruning, GrowingSizes())
+    graph, evidence = cover_graph(cover_of(candidates, [states], parts), parts.noise, exclusive)
+    return SparsifierModel(graph, evidence, candidates)

@@ -23,7 +23,7 @@ from jaxtyping import Array, Bool, Float, Int
 from mam.core.pytree import pytree
 from mam.factors.and_ import AndBlock
 from mam.factors.base import Leaf
-from mam.factors.limits import limit
+from mam.factors.numeric_limits import limit
 from mam.factors.or_ import OrBlock
 from mam.infer.loop import run
 

@@ -220,7 +220,7 @@ class _Rivals:
         step = max(_AT_ONCE // len(offsets), 1)
         for start in range(0, len(spot), step):
             some = slice(start, start + step)
-            pairs = self._hopeful(spots, spot[some], kind[some], around.offsets, offsets)
+            pairs = self._beside_rivals(spots, spot[some], kind[some], around.offsets, offsets)
             won = self._replace(spots, spot[some], kind[some], around, *pairs)
             kept[start + won] = False
         return np.flatnonzero(kept)
@@ -248,7 +248,7 @@ class _Rivals:
         outside = mine & ~around.shifted[:, offset, type_]
         return one[better & (outside == 0).all(0)]
 
-    def _hopeful(
+    def _beside_rivals(
         self,
         spots: _Spots,
         spot: Int[np.ndarray, " some"],

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from mam.core.words import counted
+from mam.infer.solution import gap_between
 from mam.vision.parts.cover import Cover
 from mam.vision.parts.explain import Explanation
 from mam.vision.parts.masks import Noise, Parts
@@ -34,7 +35,7 @@ class Placements:
     @property
     def gap(self) -> float | None:
         """Bound minus score: 0 proves the explanation optimal."""
-        return None if self.bound is None else self.bound - self.score
+        return gap_between(self.score, self.bound)
 
 
 def placements_of(

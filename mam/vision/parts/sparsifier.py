@@ -27,12 +27,12 @@ from mam.core.growing import GrowingSizes
 from mam.core.limits import PLACEMENTS
 from mam.core.programs import forget_old_programs
 from mam.infer import Options
+from mam.infer.certificate import Certificate
 from mam.infer.linear import relaxed_maximum
 from mam.vision.images.binary import Images, as_binary, as_states
 from mam.vision.parts.candidates import PRUNING, PartCandidates
-from mam.vision.parts.cover import cover_of
+from mam.vision.parts.cover import cover_of, sparsifier_model
 from mam.vision.parts.explain import LARGEST_TABLE, Explainer
-from mam.vision.parts.formal import sparsifier_model
 from mam.vision.parts.islands import islands_of
 from mam.vision.parts.masks import Parts
 from mam.vision.parts.placements import Placements, draw_placements, placements_of
@@ -57,7 +57,8 @@ class Sparsifier(Estimator):
     whatever the batch they are in. ``method="messages"`` decides every island by max-product alone,
     as the paper does, the best of several ``restarts``: equally good placements are then chosen by
     the seed.
-    With ``bound`` every answer carries an upper bound of the optimum, which takes much longer.
+    Answers are proved among the candidates that ``pruning`` keeps. With ``bound`` the bound is that
+    of "safe" pruning, and so is the proof, if there is one; this takes much longer.
 
     >>> bar = Parts(np.array([[[0, 0, 0], [1, 1, 1], [0, 0, 0]]], bool))
     >>> image = np.zeros((9, 9), bool)
@@ -240,16 +241,19 @@ class Sparsifier(Estimator):
     def _bounded(
         self, states: list[np.ndarray], answers: list[Placements], parts: Parts
     ) -> list[Placements]:
-        """Bound each optimum by the linear program of the full model."""
+        """Bound each optimum by the linear program of the full model.
+
+        What is proved of fewer candidates is no proof there, and is forgotten.
+        """
         bounded = []
         for state, answer in zip(states, answers, strict=True):
+            if answer.proof == "exact" and self.pruning != "strong":
+                bounded.append(answer)
+                continue
             model = sparsifier_model(state > 0, parts, unknown=state == 0, exclusive=self.exclusive)
             limit = relaxed_maximum(model.graph, model.evidence)
-            # The program is solved to about 1e-7 of its value.
-            limit = max(limit * (1 + 1e-6), answer.score)
-            tight = limit - answer.score <= 1e-5
-            proof = answer.proof or ("bound" if tight else None)
-            bounded.append(replace(answer, bound=limit, proof=proof))
+            known = Certificate.below(answer.score, limit)
+            bounded.append(replace(answer, bound=known.bound, proof=known.proof))
         return bounded
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mam.data import LEVELS, ObjectRow, ObjectsConfig, make_row, recipe
-from mam.data.generate.objects import make_objects, picture_of_object
+from mam.data.generate.objects import _object, make_objects
 
 SMALL = ObjectsConfig(rows=160, cols=170, objects=2, frames=2)
 
@@ -21,7 +21,8 @@ def test_rows_depend_on_seed_and_number_alone() -> None:
 def test_masks_lie_on_the_object() -> None:
     quiet = replace(SMALL, noise=0.0)
     row = make_objects(quiet, 0, 0)
-    colours = {tuple(c) for c in (picture_of_object(0, 0).reshape(-1, 3) // 40).tolist()}
+    texture, shape = _object(np.random.default_rng([0, 0, 3]))
+    colours = {tuple(c) for c in np.rint(texture[shape] * 255).astype(int) // 40}
     inside = (row.image[row.mask] // 40).tolist()
     assert np.mean([tuple(colour) in colours for colour in inside]) > 0.9
     assert 2000 < row.mask.sum() < 12000

@@ -20,8 +20,7 @@ from mam.vision.curves.strokes.contour_grouper import ContourGrouper
 from mam.vision.curves.strokes.poses import Poses, find_poses
 from mam.vision.curves.strokes.stroke_pairs import find_pairs
 from mam.vision.curves.strokes.stroke_truth import neighbours_on_contours
-from mam.vision.images.covered import Hidden
-from mam.vision.images.discs import lift_discs
+from mam.vision.images.discs import Hidden, lift_discs
 from mam.vision.parts.masks import Parts
 from mam.vision.parts.placements import Placements
 from tests.infer.test_compilations import compilations

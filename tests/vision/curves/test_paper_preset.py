@@ -21,12 +21,12 @@ from mam.vision.curves.strokes.co_occurrences import (
     learn_co_occurrences,
     two_clusters,
 )
+from mam.vision.curves.strokes.contour_answer import part_in_disc
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
-from mam.vision.curves.strokes.marked_part import part_in_disc
 from mam.vision.curves.strokes.poses import Poses, part_poses
 from mam.vision.curves.strokes.presets import PRESETS
 from mam.vision.curves.strokes.stroke_truth import following
-from mam.vision.images.covered import Hidden
+from mam.vision.images.discs import Hidden
 from mam.vision.parts.masks import Parts
 from mam.vision.parts.placements import Placements
 from mam.vision.parts.sparsifier import Sparsifier

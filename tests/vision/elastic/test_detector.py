@@ -37,6 +37,7 @@ def test_objects_are_found_in_new_scenes(detector: ObjectDetector, rows: list[Ob
         assert found.there and found.score >= found.threshold and found.margin > 0
         scores.append(iou(found.mask, row.mask))
         hulls.append(iou(found.hull, row.mask))
+        assert (found.bound is None) == (found.gap is None) == (found.proof is None)
         assert len(found.types) == len(found.vertices) and found.edges.max() < len(found.vertices)
     assert np.median(scores) > 0.75 and np.median(hulls) > 0.6
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples.merged_letters import ABSENT, LetterModel, PlacedLetter, letter_model
 from mam.infer import enumerate_exactly, solve
 from mam.infer.evaluate import score as score_states
 from mam.infer.problem import Problem
@@ -16,7 +17,6 @@ from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_forward import part_scores
 from mam.vision.elastic.letters.letter_pairs import PairConfig, pair_scores
 from mam.vision.elastic.match import PlacedGraphs, match, place_graphs
-from mam.vision.elastic.merged_model import ABSENT, LetterModel, PlacedLetter, letter_model
 from mam.vision.elastic.springs import Edges
 from tests.vision.elastic.shapes import PLUS, random_vertices
 

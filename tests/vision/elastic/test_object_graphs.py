@@ -11,8 +11,8 @@ from mam.vision.elastic.forward import extent_of
 from mam.vision.elastic.found import outline_of
 from mam.vision.elastic.match import match, place_graphs
 from mam.vision.elastic.photographs.object_forward import LatticeConfig, all_tiles, try_all
+from mam.vision.elastic.photographs.object_learning import pick_points
 from mam.vision.elastic.photographs.outline import filled, hull, iou, moved_along
-from mam.vision.elastic.photographs.points import pick_points
 from mam.vision.elastic.springs import elastic_edges
 from mam.vision.images.photo_edges import TYPES
 

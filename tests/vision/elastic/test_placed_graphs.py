@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from mam.factors import Window
 from mam.graph import FactorGraph, GraphBuilder
-from mam.graph.contract import check_wiring
 from mam.infer import enumerate_exactly, solve
 from mam.infer.sweeps import Flooding
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.match import match, place_graphs
 from mam.vision.elastic.placed_graphs import PlacedGraphs, degree_of, stages_along, wired
 from mam.vision.elastic.springs import Edges
+from tests.oracles.contract import check_wiring
 
 WINDOW, OUTSIDE = 3, -4.0
 

@@ -38,7 +38,7 @@ from mam.vision.elastic.search import (
 )
 from mam.vision.elastic.springs import Edges
 from mam.vision.elastic.variants import VariantConfig
-from tests.vision.elastic.shapes import PLUS, random_bank
+from tests.vision.elastic.shapes import PLUS, random_bank, set_score
 
 OUTSIDE = -2.0
 
@@ -212,11 +212,11 @@ def test_pairs_and_sets_score_their_pixels() -> None:
     np.fill_diagonal(pair[0], -np.inf)
     found = LetterCandidates(_drawn(place[0], there[0]), single[0], pair[0])
     candidates = DrawnCandidates.of(found, state, PLUS, np.array([0, 0, 1, 1, 2]), config)
-    chosen = best_set(candidates, pair[0], 3)
-    assert candidates.score(chosen) == pytest.approx(score(chosen), abs=1e-4)
+    chosen = best_set(candidates, pair[0], 3).chosen
+    assert set_score(candidates, chosen) == pytest.approx(score(chosen), abs=1e-4)
     best = max(score(list(three)) for three in itertools.combinations(range(5), 3))
     assert score(chosen) == pytest.approx(best, abs=1e-4)
-    assert min(margins(candidates, best_set(candidates, pair[0], 1))) > -np.inf
+    assert min(margins(candidates, best_set(candidates, pair[0], 1).chosen)) > -np.inf
 
 
 TINY = LetterSearchConfig(

@@ -12,7 +12,8 @@ from mam.core.resize import scaled
 from mam.data import encode_png
 from mam.data.generate.objects import LEVELS, make_objects
 from mam.data.schema import ObjectRow
-from mam.vision.elastic.found import box_of, sizes_between
+from mam.infer.certificate import Certificate
+from mam.vision.elastic.found import corners_of, sizes_between
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.photographs.detector import ObjectDetector
 from mam.vision.elastic.photographs.edge_evidence import EvidenceConfig, evidence_of, score_maps
@@ -53,7 +54,7 @@ def test_box_and_outline_are_those_of_the_mask(
     detector: ObjectDetector, rows: list[ObjectRow]
 ) -> None:
     [found] = detector.find(rows[2].image)
-    assert found.box == box_of(found.mask)
+    assert found.box == corners_of(found.mask)
     assert iou(filled(found.outline, found.mask.shape), found.mask) > 0.9
 
 
@@ -134,6 +135,15 @@ def test_a_letter_of_another_size_is_found(finder: ObjectFinder) -> None:
     assert max(abs(top - 20), abs(left - 20), abs(bottom - 109), abs(right - 109)) < 12
     [same] = ObjectFinder.of(finder.bank_, variants=0, scales=(0.7, 1.4)).find(corner(100))
     assert same.scale == 1.0
+
+
+def test_a_match_says_how_good_its_places_are(finder: ObjectFinder) -> None:
+    [quick] = finder.find(corner(100))
+    assert (quick.bound, quick.gap, quick.proof) == (None, None, None)  # its graph has loops
+    assert quick.set_proof == "exact"
+    bounded = replace(quick, certificate=Certificate.below(7.0, 7.5))
+    assert (bounded.bound, bounded.gap, bounded.proof) == (7.5, 0.5, None)
+    assert bounded.score == quick.score != 7.0  # of the set that it was found in
 
 
 def test_a_shape_is_not_there(finder: ObjectFinder) -> None:

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from mam.infer import enumerate_exactly, solve
 from mam.infer.restarts import _propagate
 from mam.vision.images.binary import as_states
-from mam.vision.parts.cover import cover_of
-from mam.vision.parts.formal import sparsifier_model
+from mam.vision.parts.cover import cover_of, sparsifier_model
 from mam.vision.parts.islands import islands_of
 from mam.vision.parts.masks import Noise, Parts
 from mam.vision.parts.sparsifier import Sparsifier
@@ -184,6 +183,17 @@ def test_bound_and_gap() -> None:
     assert found.bound >= best - 1e-3
     assert found.gap >= 0
     assert found.bound < parts.noise.gain * image.sum() + parts.noise.prior  # the trivial bound
+
+
+@pytest.mark.parametrize("pruning", ["strong", "safe"])
+def test_a_proof_closes_the_gap(pruning: str) -> None:
+    parts, proofs = drawn_strokes(6), []
+    for row in range(2):
+        image = crop(contour(row), 40, row)
+        [found] = Sparsifier(parts, pruning=pruning, bound=True).transform([image])
+        assert found.gap is not None and (found.proof is None) == (found.gap > 1e-5)
+        proofs.append(found.proof)
+    assert proofs == [None, "bound" if pruning == "strong" else "exact"]
 
 
 def test_reconstruction_explains_the_strokes() -> None:

@@ -5,10 +5,10 @@ from jaxtyping import Bool, Float
 from scipy import ndimage
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
-from skimage.morphology import skeletonize
 
 from mam.vision.curves.courses import Contour
 from mam.vision.curves.strands.skeleton_paths import components
+from mam.vision.curves.strands.width import skeleton_of
 
 _WHOLE = 0.8  # of a skeleton that its longest path must cover: others cross themselves
 _SMOOTH = 5  # points that are averaged: a skeleton's pixels are a staircase
@@ -29,7 +29,7 @@ def courses_of(masks: Bool[np.ndarray, "curves rows cols"]) -> list[Contour]:
 
 def _longest_path(mask: Bool[np.ndarray, "rows cols"]) -> Float[np.ndarray, "points 2"] | None:
     """The longest of all shortest ways through a skeleton, from tip to tip."""
-    pixels = np.argwhere(skeletonize(np.pad(mask, 1))[1:-1, 1:-1])
+    pixels = np.argwhere(skeleton_of(mask))
     if len(pixels) < _SMOOTH:
         return None
     links, component = components(pixels)

@@ -9,9 +9,9 @@ from scipy.spatial import KDTree
 
 from mam.vision.curves.answer import Grouped, Point
 from mam.vision.curves.chains import Chain
-from mam.vision.curves.strokes.marked_part import part_in_disc
 from mam.vision.curves.strokes.poses import Poses
 
+_MARKER = 5.0  # px, radius of a marker (facts, "Pathfinder model")
 _NEAR = 8.0  # px; a point farther than this from the middles of all strokes is on no curve
 _ABREAST = 2.0  # px; tips no farther than this from the nearest one are about as near
 _STEP = 0.5  # px between the points of a polyline when distances to it are measured
@@ -138,3 +138,28 @@ def _dense(line: Float[np.ndarray, "points 2"]) -> Float[np.ndarray, "dense 2"]:
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
     at = np.linspace(0.0, along[-1], int(along[-1] / _STEP) + 2)
     return np.stack([np.interp(at, along, column) for column in line.T], 1)
+
+
+def part_in_disc(
+    parts: Poses,
+    masks: Bool[np.ndarray, "types side side"],
+    links: Int[np.ndarray, " parts"],
+    at: Float[np.ndarray, "2"],
+) -> int:
+    """Return the part that a disc marks; ``links`` counts the links of each part that are ON.
+
+    Of the parts that cover pixels of the disc, by the number of pixels, the first that has exactly
+    one link: an end of a contour. Without one, the nearest part.
+    """
+    radius = masks.shape[1] // 2
+    from_middle = np.linalg.norm(parts.place - at, axis=1)
+    near = np.flatnonzero(from_middle <= _MARKER + np.sqrt(2) * radius)
+    steps = np.arange(-radius, radius + 1)
+    rows = parts.place[near, :1] + steps - at[0]
+    cols = parts.place[near, 1:] + steps - at[1]
+    inside = rows[:, :, None] ** 2 + cols[:, None] ** 2 <= _MARKER**2
+    covered = (inside & masks[parts.type[near]]).sum((1, 2))
+    ends = (covered > 0) & (links[near] == 1)
+    if ends.any():
+        return int(near[np.where(ends, covered, 0).argmax()])
+    return int(from_middle.argmin())

@@ -28,7 +28,6 @@ from mam.vision.curves.chain_model import (
 )
 from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.corrections import Corrections, clamped, complete
-from mam.vision.curves.link_score import link_f1
 from mam.vision.curves.strokes.by_image import (
     BySeed,
     CoursesByImage,
@@ -40,13 +39,12 @@ from mam.vision.curves.strokes.by_image import (
 )
 from mam.vision.curves.strokes.continuation import SMOOTHING, SmoothContinuation, Smoothing
 from mam.vision.curves.strokes.contour_answer import Grouping
-from mam.vision.curves.strokes.contour_schema import SCHEMA
 from mam.vision.curves.strokes.hidden import add_hidden
 from mam.vision.curves.strokes.poses import Poses
-from mam.vision.curves.strokes.presets import Continuation, ContourPreset, preset_of
-from mam.vision.curves.strokes.stroke_truth import true_links
+from mam.vision.curves.strokes.presets import SCHEMA, Continuation, ContourPreset, preset_of
+from mam.vision.curves.strokes.stroke_truth import link_f1, true_links
 from mam.vision.images.binary import Images, as_binary, one_channel
-from mam.vision.images.covered import Hidden
+from mam.vision.images.discs import Hidden
 from mam.vision.parts.masks import Parts, read_parts
 from mam.vision.parts.sparsifier import Sparsifier
 
@@ -216,11 +214,11 @@ class ContourGrouper(ChainGrouper):
         links = continuation.links(poses, check_bridging(self.bridging))
         if hidden is not None and isinstance(continuation, SmoothContinuation):
             # What is marked is a curve rather than a stray stroke: see what the others form.
-            poses, seen = sorted_by_image(poses, self._hopeful(links))
+            poses, seen = sorted_by_image(poses, self._above_least(links))
             group = group_numbers(seen.stroke, self._solved(poses, seen).on, len(poses))
             poses, more = add_hidden(poses, hidden, continuation, np.bincount(group)[group])
             links = Links.joined([seen, more])
-        return self._decided(weights, *sorted_by_image(poses, self._hopeful(links)))
+        return self._decided(weights, *sorted_by_image(poses, self._above_least(links)))
 
     def corrected(self, found: Grouping, corrections: Corrections) -> Grouping:
         """Solve again with what is known of some links; all else is as it was."""
@@ -229,7 +227,7 @@ class ContourGrouper(ChainGrouper):
         [again] = self._decided([found.pixels], poses, links, clamped(links, corrections))
         return again
 
-    def _hopeful(self, links: Links) -> Links:
+    def _above_least(self, links: Links) -> Links:
         return links.take(links.score > self._potentials.least_link)
 
     def _solved(self, poses: Poses, links: Links) -> Decided:

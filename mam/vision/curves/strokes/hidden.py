@@ -14,7 +14,7 @@ from mam.vision.curves.chain_model import Links
 from mam.vision.curves.strokes.continuation import SmoothContinuation
 from mam.vision.curves.strokes.poses import Poses
 from mam.vision.curves.strokes.stroke_pairs import find_pairs
-from mam.vision.images.covered import DIRECTIONS, Hidden, angles, ways
+from mam.vision.images.discs import DIRECTIONS, Hidden, angles, ways
 
 # From the point where a covered stroke starts to its middle, in lengths of a stroke. Less than
 # half: blur makes strokes look longer (tuned on 3,000 training images).

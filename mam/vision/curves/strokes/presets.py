@@ -7,17 +7,23 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
-from mam.core.schema import ArraySpec
+from mam.core.schema import ArraySpec, ModelFile, Schema, Setting, floats
 from mam.infer import Options
-from mam.vision.curves.chain_model import ContourPotentials
+from mam.vision.curves.chain_model import POTENTIALS, ContourPotentials
 from mam.vision.curves.courses import Contour
 from mam.vision.curves.strokes import co_occurrences, continuation
-from mam.vision.curves.strokes.co_occurrences import CoOccurrences, learn_co_occurrences
-from mam.vision.curves.strokes.continuation import SmoothContinuation, Smoothing, learn_smooth
+from mam.vision.curves.strokes.co_occurrences import CoOccurrences, check_keys, learn_co_occurrences
+from mam.vision.curves.strokes.continuation import (
+    SETTINGS,
+    SmoothContinuation,
+    Smoothing,
+    check_table,
+    learn_smooth,
+)
 from mam.vision.curves.strokes.poses import Poses, find_poses, part_poses
 from mam.vision.curves.strokes.stroke_pairs import Pairs, find_pairs
 from mam.vision.curves.strokes.stroke_truth import following, neighbours_on_contours
-from mam.vision.parts.masks import PATHFINDER_PAPER, Noise, Parts
+from mam.vision.parts.masks import MASKS, NOISE, PATHFINDER_PAPER, SIZES, Noise, Parts, read_parts
 from mam.vision.parts.placements import Placements
 
 Continuation = SmoothContinuation | CoOccurrences
@@ -126,3 +132,40 @@ def preset_of(name: str) -> ContourPreset:
     if name not in PRESETS:
         raise ValueError(f"preset is one of {', '.join(PRESETS)}, not {name!r}")
     return PRESETS[name]
+
+
+def _refuse_others(file: ModelFile) -> None:
+    """Refuse arrays that are not those of the preset."""
+    if file.config.get("continuation", "smooth") != "smooth":
+        raise ValueError("written before presets; learn it anew with preset='paper'")
+    name = file.config.get("preset", "best")
+    wanted = {"masks", *PRESETS[name].arrays}
+    for array in sorted(wanted ^ set(file.arrays)):
+        what = "no array" if array in wanted else "an array"
+        raise ValueError(f"{what} {array} in it, and its preset is {name}")
+
+
+def _check_continuation(file: ModelFile) -> None:
+    parts = read_parts(file, file.config["noise"])
+    if "table" in file.arrays:
+        check_table(file.arrays["table"], Smoothing(**floats(file.config["smoothing"])))
+    if "key" in file.arrays:
+        check_keys(file.arrays["key"], len(parts))
+
+
+SCHEMA = Schema(
+    "contours",
+    MASKS | {name: spec for preset in PRESETS.values() for name, spec in preset.arrays.items()},
+    {
+        "noise": NOISE,
+        "preset": Setting(str, one_of=tuple(PRESETS), optional=True),
+        "potentials": POTENTIALS,
+        "smoothing": SETTINGS,
+        "threshold": Setting(float, none=True),
+        "restarts": Setting(int, 1, 10_000),
+        "continuation": Setting(str, optional=True),  # before presets
+    },
+    "mam learn contours",
+    SIZES,
+    rules=[_refuse_others, _check_continuation],
+)

@@ -1,6 +1,6 @@
 """Which strokes are neighbours on contours whose course is known."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from mam.vision.curves.courses import STEP, Contour, even_course
 from mam.vision.curves.strokes.poses import Poses
 from mam.vision.curves.strokes.stroke_pairs import Pairs, find_pairs
 
+LinkedPairs = Int[np.ndarray, "_ 2"]  # two numbers of what is linked, in any order
 _OFF_COURSE = 4.0  # px; a stroke farther from all contours belongs to none
 _TURNED = 4.0  # px that a stroke across a contour counts as farther away
 
@@ -93,3 +94,19 @@ def _nearest(
     best = (far + _TURNED * turned).argmin(1)
     rows = np.arange(len(poses))
     return which[rows, best], far[rows, best]
+
+
+def link_f1(answers: Iterable[tuple[LinkedPairs, LinkedPairs]]) -> float:
+    """Return 2 both / (found + true) over the links of all images, each found and true.
+
+    >>> link_f1([(np.array([[0, 1], [2, 1]]), np.array([[1, 2]]))])
+    0.6666666666666666
+
+    Where there are none and none were found it is 1.
+    """
+    both = total = 0
+    for pairs in answers:
+        found, true = (set(map(tuple, np.sort(some, axis=1).tolist())) for some in pairs)
+        both += len(found & true)
+        total += len(found) + len(true)
+    return 2 * both / total if total else 1.0

@@ -23,7 +23,7 @@ from mam.vision.elastic.letters.letter_search import (
     scored,
     search,
 )
-from mam.vision.elastic.letters.letter_sets import DrawnCandidates, best_set, margins
+from mam.vision.elastic.letters.letter_sets import BestSet, DrawnCandidates, best_set, margins
 from mam.vision.elastic.search import certify
 from mam.vision.images.binary import Images, as_binary, as_states, one_channel
 
@@ -143,13 +143,14 @@ class ObjectFinder(Estimator):
         category = library.bank.category[found.graphs.graph]
         mask, weights = library.bank.mask, library.config.pairs
         candidates = DrawnCandidates.of(found, state, mask, category, weights)
-        chosen = best_set(candidates, found.pair, copies) if chosen is None else chosen
+        best = best_set(candidates, found.pair, copies) if chosen is None else BestSet(chosen, None)
+        chosen, proof = best
         known = zip(margins(candidates, chosen), self.certify(found, state, chosen), strict=True)
         made = [
             self._match(found, candidates, one, chosen, margin, certificate, state)
             for one, (margin, certificate) in zip(chosen, known, strict=True)
         ]
-        return in_turn(made)
+        return in_turn([replace(one, set_proof=proof) for one in made])
 
     def certify(
         self, found: LetterCandidates, state: Int[np.ndarray, "rows cols"], chosen: list[int]

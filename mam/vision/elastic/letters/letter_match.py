@@ -22,8 +22,6 @@ _NEAR, _BESIDE = 1, 6  # px from a match where what is beside it begins, and end
 class Match(FoundGraph):
     """The best place for an object, and whether it is there.
 
-    ``certificate`` is about its places: score, bound, gap and proof in the model of its graph in
-    its windows (``mam.vision.elastic.search.certify``), not about the choice of the graph.
     ``contrast`` is the share of ON pixels among those it covers, less that beside it: near 1 for a
     clean shape, near 0 where nothing, or everything around, is ON.
     """
@@ -39,6 +37,7 @@ class Match(FoundGraph):
     contrast: float
     shared: float = 0.0  # share of its pixels that better matches of the same image cover
     scale: float = 1.0  # how much larger it is than what its graph was learned from, about
+    set_proof: str | None = None  # how its set is known to be the best of the candidates, or None
 
     @property
     def there(self) -> bool:

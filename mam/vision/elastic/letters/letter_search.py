@@ -72,7 +72,7 @@ class LetterSearchConfig(SearchConfig):
                 every=1, by_category=False, each_anchor=3, each_group=140, more=0
             ),
             variants=VariantConfig(count=0),
-            pairs=PairConfig(off=0.89, multiple=0.33, shared=0.33),
+            pairs=PairConfig(off=cls.off, multiple=0.33, shared=0.33),
         )
 
 

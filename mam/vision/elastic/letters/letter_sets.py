@@ -5,6 +5,7 @@ the pair scores of ``mam.vision.elastic.letters.letter_pairs``, for sets of any 
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -53,23 +54,24 @@ class DrawnCandidates:
         gain[chosen] = -np.inf
         return gain
 
-    def score(self, chosen: list[int]) -> float:
-        """The score of a set."""
-        total = 0.0
-        for place, one in enumerate(chosen):
-            total += float(self.added(chosen[:place])[one])
-        return total
+
+class BestSet(NamedTuple):
+    """Numbers of candidates, and how they are known to be the best of so many, or None."""
+
+    chosen: list[int]
+    proof: str | None
 
 
-def best_set(candidates: DrawnCandidates, pair: Float[np.ndarray, "n n"], copies: int) -> list[int]:
-    """Numbers of the best candidates: read off the scores of pairs up to two, else solved for."""
+def best_set(candidates: DrawnCandidates, pair: Float[np.ndarray, "n n"], copies: int) -> BestSet:
+    """The best candidates: read off the scores of pairs up to two, else solved for."""
     if copies == 1:
-        return [int(candidates.single.argmax())]
+        return BestSet([int(candidates.single.argmax())], "exact")
     if copies == 2:
         first, second = np.unravel_index(int(pair.argmax()), pair.shape)
-        return [int(first), int(second)]
+        return BestSet([int(first), int(second)], "exact")
     graph, evidence = set_model(candidates, copies)
-    return np.flatnonzero(solve(graph, evidence, method="quick")["chosen"]).tolist()
+    found = solve(graph, evidence, method="quick")
+    return BestSet(np.flatnonzero(found["chosen"]).tolist(), found.proof)
 
 
 def set_model(

@@ -13,12 +13,7 @@ from mam.vision.elastic.search import ScoredImages
 
 @dataclass(frozen=True, eq=False)
 class Detection(FoundGraph):
-    """The best place for an object, and whether it is there.
-
-    ``certificate`` is about the places of its parts: score, bound, gap and proof in the model of
-    its graph in its windows (``mam.vision.elastic.search.certify``), not about the choice of the
-    graph. Its score is the evidence summed over the parts.
-    """
+    """The best place for an object, and whether it is there."""
 
     name: str
     there: bool  # the score reaches the object's threshold

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Bool, Float
 
+from mam.core.defaults import OBJECT_GRAPHS
 from mam.core.estimator import Estimator
 from mam.core.over import Over
 from mam.core.programs import forget_old_programs
@@ -15,7 +16,7 @@ from mam.data.images import PictureSource, read_picture
 from mam.data.pixels import grey
 from mam.vision.elastic.found import in_own_pixels, sizes_between
 from mam.vision.elastic.photographs.detection import Detection, Frame
-from mam.vision.elastic.photographs.edge_evidence import evidence_of
+from mam.vision.elastic.photographs.edge_evidence import SIDE, evidence_of
 from mam.vision.elastic.photographs.object_bank import ObjectBank
 from mam.vision.elastic.photographs.object_learning import (
     Example,
@@ -64,10 +65,10 @@ class ObjectDetector(Estimator):
     def __init__(
         self,
         *,
-        graphs: int = 200,
+        graphs: int = OBJECT_GRAPHS,
         mask: str = "outline",
         distance: float | int = 12.0,
-        side: int = 640,
+        side: int = SIDE,
         thresholds: bool = True,
         scales: tuple[float | int, float | int] = (1, 1),
         bound: bool = False,

@@ -34,7 +34,8 @@ class EvidenceConfig:
     outside: float = -0.3  # evidence beyond the picture
 
 
-_SIDES, _GRAIN = (224, 320, 448, 640), 256  # of canvases; larger ones are multiples
+SIDE = 640  # px, to which larger pictures are reduced
+_SIDES, _GRAIN = (224, 320, 448, SIDE), 256  # of canvases; larger ones are multiples
 
 
 class ScoreMaps(NamedTuple):

@@ -10,7 +10,6 @@ from mam.core.resize import scale_to, scaled
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.found import outline_of
 from mam.vision.elastic.photographs.object_bank import ObjectBank
-from mam.vision.elastic.photographs.points import pick_points
 from mam.vision.elastic.springs import elastic_edges
 from mam.vision.images.photo_edges import TYPES, as_channels, check_picture, find_edges
 
@@ -18,6 +17,7 @@ _STRENGTH = 0.04  # of an edge that may become a vertex
 _POSES = 24  # graphs of an object, at most
 _LONGEST = 10_000.0  # px, of an edge of a graph: an object may be as large as the picture
 _CELLS = 4  # a pose is told by the directions of edges in 4 x 4 cells of its box
+_CLOSE = 1.35  # times the target distance: how far the next point of a walk may be
 _FEWEST = 3  # vertices of a graph: fewer have no inside
 
 
@@ -142,3 +142,32 @@ def _pose(
     np.add.at(counts, (cell[:, 0], cell[:, 1], types), 1.0)
     root = np.sqrt(counts / max(len(points), 1))  # of length 1
     return np.append(root.ravel(), np.log(size / 100.0))
+
+
+def pick_points(
+    points: Int[np.ndarray, "points 2"], distance: float | int, rng: np.random.Generator
+) -> Int[np.ndarray, " chosen"]:
+    """Numbers of points, no two closer than ``distance``, in the order in which they were picked.
+
+    The paper's way, "Edge detection and heuristic sparsification". A walk starts at a random point
+    and goes on to the point nearest to the target distance that is as far from all picked ones;
+    where there is none, another walk starts at a random free point.
+
+    >>> line = np.stack([np.zeros(31, int), np.arange(31)], 1)
+    >>> chosen = pick_points(line, 10, np.random.default_rng(0))
+    >>> np.diff(np.sort(line[chosen, 1])).min() >= 10
+    np.True_
+    """
+    chosen: list[int] = []
+    room = np.full(len(points), np.inf)  # to the nearest picked point
+    while (free := np.flatnonzero(room >= distance)).size:
+        here = int(rng.choice(free))
+        while True:
+            chosen.append(here)
+            away = np.hypot(*(points - points[here]).T)
+            room = np.minimum(room, away)
+            ahead = np.flatnonzero((room >= distance) & (away <= _CLOSE * distance))
+            if not ahead.size:
+                break
+            here = int(ahead[away[ahead].argmin()])
+    return np.array(chosen, np.int64)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from mam.core.defaults import OBJECT_GRAPHS
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.forward import Tiles, extent_of
 from mam.vision.elastic.photographs.edge_evidence import EvidenceConfig, ScoreMaps
@@ -33,7 +34,7 @@ class ObjectSearchConfig(SearchConfig):
     variants: VariantConfig = _VARIANTS
     evidence: EvidenceConfig = field(default_factory=EvidenceConfig)
     lattice: LatticeConfig = field(default_factory=LatticeConfig)
-    graphs: int = 200  # of each object, with variants
+    graphs: int = OBJECT_GRAPHS  # of each object, with variants
     best: int = 8  # candidates of an object that are matched
     elsewhere: int = 4  # more of them, each in another place
 

@@ -11,7 +11,7 @@ from mam.core.limits import INK_PIECES
 if TYPE_CHECKING:
     import numpy as np
 
-    from mam.commands.find.told import FoundIn
+    from mam.commands.find.found_objects import FoundIn
     from mam.scale import Item, ItemAnswer
     from mam.scale.job import AnswerItems
 

@@ -83,7 +83,7 @@ def write_tables(answers: Sequence[FoundIn], tables: Sequence[Path]) -> None:
     import csv
     import io
 
-    from mam.core.whole import write_whole
+    from mam.core.whole_files import write_whole
 
     for path in tables:
         if path.suffix.lower() == ".json":

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mam.factors import AnyOf, Choice, Pairwise
 from mam.graph import FactorGraph, GraphBuilder
 from mam.infer import enumerate_exactly
-from mam.infer.few import few_on
+from mam.infer.few_on import few_on
 from mam.infer.linear import branch_and_bound
 from tests.infer.test_linear import covering
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from mam.core import whole
-from mam.core.whole import check_writable, left_behind, sweep, whole_file, write_whole
+from mam.core import whole_files
+from mam.core.whole_files import check_writable, left_behind, sweep, whole_file, write_whole
 
 ROOT = os.geteuid() == 0 if hasattr(os, "geteuid") else False
 
@@ -25,7 +25,7 @@ def test_two_writers_never_show_a_torn_file(tmp_path: Path) -> None:
     contents = [b"a" * 300_000, b"b" * 500_000]
     write_whole(path, contents[0])
     code = (
-        "import sys; from pathlib import Path; from mam.core.whole import write_whole\n"
+        "import sys; from pathlib import Path; from mam.core.whole_files import write_whole\n"
         "path, letter, count = sys.argv[1:]\n"
         "for _ in range(150): write_whole(Path(path), letter.encode() * int(count))"
     )
@@ -66,7 +66,7 @@ def test_a_link_of_the_temporary_name_is_not_followed(
     precious = tmp_path / "precious"
     precious.write_text("keep")
     (tmp_path / name).symlink_to(precious)
-    monkeypatch.setattr(whole.secrets, "token_hex", lambda count: "0123456789abcdef")
+    monkeypatch.setattr(whole_files.secrets, "token_hex", lambda count: "0123456789abcdef")
     if name == "a.tmp":
         write_whole(tmp_path / "a", b"new")
         assert (tmp_path / "a").read_bytes() == b"new"
@@ -122,8 +122,8 @@ def test_content_and_name_are_on_the_disk_before_the_end(
         done.append("name")
         real_replace(old, new)
 
-    monkeypatch.setattr(whole.os, "fsync", sync)
-    monkeypatch.setattr(whole.os, "replace", replace)
+    monkeypatch.setattr(whole_files.os, "fsync", sync)
+    monkeypatch.setattr(whole_files.os, "replace", replace)
     write_whole(tmp_path / "a", b"x")
     assert done == ["file", "name", "folder"]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from mam.factors.network import Network
 from mam.graph import GraphUnion, union_scores
-from mam.infer.network import write_network
-from mam.infer.rest import Rest
+from mam.infer.leftovers import Rest
+from mam.infer.network_of_tables import write_network
 from mam.infer.solution import Solution
 from mam.infer.toulbar import ToulbarAnswer, solve_many
 

@@ -6,16 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
 
-from mam.infer.few import few_on
+from mam.infer.few_on import few_on
+from mam.infer.leftovers import Rest
 from mam.infer.linear import branch_and_bound
 from mam.infer.maxproduct import max_product
 from mam.infer.options import Options
 from mam.infer.refill import refill
-from mam.infer.rest import Rest
-from mam.infer.search import Search
 from mam.infer.solution import Solution
 from mam.infer.toulbar import available
 from mam.infer.toulbar.process import check_installed
+from mam.infer.toulbar_search import Search
 
 # What toulbar2 gets of its time before the messages: what is easy for it is proved by then, and
 # what is not may be for them, since they close the gap wherever the linear relaxation is tight.

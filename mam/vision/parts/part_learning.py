@@ -18,7 +18,7 @@ from scipy import ndimage
 from mam.core.estimator import Estimator
 from mam.core.progress import Tell
 from mam.data.raster import disc
-from mam.factors.limits import limit
+from mam.factors.numeric_limits import limit
 from mam.vision.parts.discover import Discovery, discover
 from mam.vision.parts.joint import (
     Arrangement,
@@ -28,11 +28,11 @@ from mam.vision.parts.joint import (
     image_scores,
     joint_score,
     recentre,
+    relocate_many,
     settle,
 )
 from mam.vision.parts.masks import PATHFINDER, Noise, Parts
 from mam.vision.parts.placements import Placements
-from mam.vision.parts.relocate import relocate_many
 from mam.vision.parts.sparsifier import Sparsifier
 
 BinaryImages = Sequence[Bool[np.ndarray, "_ _"]]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mam.factors import Or
 from mam.graph import GraphBuilder
-from mam.models.networks import from_networkx, to_networkx
+from mam.models.networkx_graphs import from_networkx, to_networkx
 from tests.models.graphs import all_scores, structured_graph, table_graph
 
 

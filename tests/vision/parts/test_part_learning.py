@@ -12,11 +12,11 @@ from mam.vision.parts.joint import (
     joint_score,
     reassign,
     recentre,
+    relocate_many,
     reweigh,
 )
-from mam.vision.parts.learning import PartLearner, PartLearningConfig
 from mam.vision.parts.masks import PATHFINDER, Noise
-from mam.vision.parts.relocate import relocate_many
+from mam.vision.parts.part_learning import PartLearner, PartLearningConfig
 
 BAR = np.zeros((5, 5), bool)
 BAR[1:4] = True

@@ -1,24 +1,4 @@
-"""What a ``Wiring`` promises the solvers, checked.
-
-Code that has its candidates on a device already can wire them there, without a ``FactorGraph``, and
-call the solvers. What it builds must keep these promises; ``check_wiring`` is for its tests.
-
-1. There is one tuple of ports for each block, and one entry of ``factor_instance``.
-2. The ports of a class lie one after another in its store, without gaps, from ``start`` on.
-3. ``index`` names a variable of the class; the number of its variables is padding.
-4. ``slots`` lists every message that is not padding exactly once, with the variable that ``index``
-   names; the size of the store is padding.
-5. ``partner``, where it is given, is the only other message of the variable, or the size of the
-   store if there is none.
-6. Rows are sorted by ``instance``, padding (past the last one) at the end, and ``bounds`` says
-   where each instance begins.
-
-A row whose variables are all padding may belong to any instance: it says nothing.
-
-Such a wiring is solved by ``mam.infer.sweeps.sweep_wired``, a function to be compiled in, together
-with ``Stages`` that say which row of each instance sends when (``mam.infer.stages``). An example is
-``mam.vision.elastic.placed_graphs``.
-"""
+"""What a ``Wiring`` promises the solvers (``mam.graph.wiring``), checked."""
 
 from collections.abc import Iterator
 
@@ -28,15 +8,7 @@ from mam.graph.wiring import PortWiring, Wiring
 
 
 def check_wiring(wiring: Wiring) -> None:
-    """Raise ``ValueError`` that names the first promise that is broken, and where.
-
-    >>> from mam.factors import Pairwise
-    >>> from mam.graph import GraphBuilder, compile_graphs
-    >>> builder = GraphBuilder()
-    >>> x = builder.variables("x", 3)
-    >>> builder.add("pair", Pairwise.of([x[:2], x[1:]], np.eye(2)))
-    >>> check_wiring(compile_graphs(builder.build()).wiring)
-    """
+    """Raise ``ValueError`` that names the first promise that is broken, and where."""
     counts = len(wiring.ports), len(wiring.factor_instance), len(wiring.parameters)
     if counts != (len(wiring.blocks),) * 3:
         raise ValueError(f"{len(wiring.blocks)} blocks with ports, instances, sets of {counts}")

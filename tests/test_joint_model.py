@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from bench.joint import JointModel, joint_model
 from mam.infer import enumerate_exactly, solve
 from mam.vision.curves.chain_model import ContourPotentials, score_of
 from mam.vision.curves.strokes.co_occurrences import CoOccurrences, learn_co_occurrences
-from mam.vision.curves.strokes.joint_model import JointModel, joint_model
 from mam.vision.curves.strokes.poses import poses_of_parts
 from mam.vision.parts.masks import Noise, Parts
 from mam.vision.parts.sparsifier import Sparsifier

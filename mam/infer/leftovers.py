@@ -11,7 +11,7 @@ import numpy as np
 from mam.factors import Ragged
 from mam.graph import FactorGraph, Scores, VariableGroup
 from mam.infer.connected import number_components
-from mam.infer.known import SolvedComponents
+from mam.infer.solved_components import SolvedComponents
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from mam.graph import FactorGraph
-from mam.infer import Options, hard
-from mam.infer.hard import solve_rest
-from mam.infer.rest import Rest
-from mam.infer.search import Search
+from mam.infer import Options, hard_components
+from mam.infer.hard_components import solve_rest
+from mam.infer.leftovers import Rest
 from mam.infer.solution import Solution
+from mam.infer.toulbar_search import Search
 from tests.oracles import random_models
 
 pytest.importorskip("pytoulbar2")
@@ -82,8 +82,8 @@ def test_messages_end_when_the_search_has_proved_all(monkeypatch: pytest.MonkeyP
         heard.append(proved.wait(60))
         return messages(graphs, *_)
 
-    messages = hard.max_product
-    monkeypatch.setattr(hard, "max_product", slow)
-    monkeypatch.setattr(hard, "_FIRST", 0.0001)
+    messages = hard_components.max_product
+    monkeypatch.setattr(hard_components, "max_product", slow)
+    monkeypatch.setattr(hard_components, "_FIRST", 0.0001)
     [answer] = solve_rest([EASY], Options(bound=True, seconds=30.0))
     assert heard == [True] and answer.proof is not None

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from mam.core.whole import write_whole
+from mam.core.whole_files import write_whole
 from mam.graph import FactorGraph
 from mam.graph.evidence import Evidence, evidence_scores
 from mam.models.dense import full_tables
-from mam.models.uai.model import UaiModel
+from mam.models.uai.uai_model import UaiModel
 
 # exp(708) is the end of the normal doubles on either side; beyond it digits get lost.
 _LARGEST_EXPONENT = 700.0

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mam.core.whole import write_whole
-from mam.models.uai.model import Observed, UaiModel, check_observed
+from mam.core.whole_files import write_whole
 from mam.models.uai.numbers import Numbers
+from mam.models.uai.uai_model import Observed, UaiModel, check_observed
 
 
 def read_uai_evidence(path: str | PathLike, model: UaiModel | None = None) -> dict[int, int]:

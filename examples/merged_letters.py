@@ -1,4 +1,4 @@
-r"""The object-specific Markov Attention Model of elastic graphs, written down as the paper has it.
+r"""A dash or a bar: the object-specific Markov Attention Model, written down as the paper has it.
 
 A copy of the model says which one of some graphs is in the image, and where its vertices are. It
 has a part variable for every vertex at every place of its window, a lateral attention variable for
@@ -27,7 +27,7 @@ copies score
     \max \sum_{i \in I_1 \cup I_2} m_i,
 
 the pair score of ``pair_scores`` without penalties, at the best places for both together. As in
-``mam.vision.parts.formal``, pixels are observed, so the OR is hard and its noise is the evidence.
+``mam.vision.parts.cover``, pixels are observed, so the OR is hard and its noise is the evidence.
 
 The paper also gives every part U(0) = -1000. That is a constant for one graph, but once graphs are
 merged it pays 1000 for each further vertex; here ``absent_part`` is 0 unless asked for.
@@ -42,8 +42,11 @@ from jaxtyping import Bool, Float, Int
 
 from mam.factors import Or, PatternSet, Ragged
 from mam.graph import FactorGraph, GraphBuilder
+from mam.infer import solve
 from mam.models import MarkovAttentionModel, PartKind, part_attention_model
-from mam.vision.elastic.match import PlacedGraphs
+from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.match import PlacedGraphs, match, place_graphs
+from mam.vision.elastic.springs import Edges
 from mam.vision.parts.candidates import PartCandidates
 from mam.vision.parts.cover import cover_of, covered_pixels, in_image
 from mam.vision.parts.masks import Parts
@@ -168,18 +171,6 @@ def letter_model(
     A vertex may go to the places of its window that lie in the image. With every graph at the
     corner (0, 0) and a window as large as the image this is the paper's model of all letters
     everywhere; candidates of the forward pass give the small one that can be solved.
-
-    >>> from mam.infer import enumerate_exactly
-    >>> from mam.vision.elastic.bank import Bank
-    >>> from mam.vision.elastic.springs import Edges
-    >>> from mam.vision.elastic.match import place_graphs
-    >>> bar = Edges(np.array([[0, 1]]), np.array([1]))
-    >>> bank = Bank.of([np.array([[0, 0], [0, 2]])], [bar], np.ones((1, 1), bool))
-    >>> placed = place_graphs(bank, np.zeros(1, int), np.zeros(1, int), np.zeros((1, 2), int))
-    >>> model = letter_model(placed, window=2, shape=(2, 4))
-    >>> exact = enumerate_exactly(model.graph, model.part_evidence(np.arange(8.0).reshape(2, 4)))
-    >>> model.letters(exact.best[0])[0].place.tolist(), exact.score
-    ([[1, 1], [1, 3]], 12.0)
     """
     if copies < 1 or window < 1:
         raise ValueError(f"copies and window must be at least 1, not {copies} and {window}")
@@ -247,3 +238,26 @@ def _letter_kind(there: Bool[np.ndarray, "graphs vertices"], absent: float) -> P
     owner = np.nonzero(there)[0]
     rows = owner == np.arange(-1, len(there))[:, None]
     return PartKind(PatternSet.of(rows.astype(np.int64)), [absent] + [0.0] * len(there))
+
+
+def main() -> None:
+    shapes = [np.array([[0, 0], [0, 2]]), np.array([[0, 0], [2, 0]])]  # a dash and a bar
+    bank = Bank.of(shapes, [Edges(np.array([[0, 1]]), np.array([1]))] * 2, np.ones((1, 1), bool))
+    placed = place_graphs(bank, np.zeros(2, int), np.arange(2), np.zeros((2, 2), int))
+    scores = np.array([[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 5, 0, 0]], np.float32)
+
+    one = letter_model(placed, window=2, shape=(4, 4))
+    best = solve(one.graph, one.part_evidence(scores.astype(float)))
+    [letter] = one.letters(best.values)
+    assert letter is not None
+    print(f"graph {letter.graph} at {letter.place.tolist()}, score {best.score:g}")
+    fast = match(scores[None], placed, -9.0, window=2, sweeps=1).score
+    print(f"matched one by one the graphs score {fast.tolist()}")
+
+    two = letter_model(placed, window=2, shape=(4, 4), copies=2).through_sparsifier(bank.mask)
+    again = two.assignment([letter, letter])
+    print(f"two copies of it cover {int(again[two.graph.ids('pixel')].sum())} pixels")
+
+
+if __name__ == "__main__":
+    main()

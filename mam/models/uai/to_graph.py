@@ -6,7 +6,7 @@ import numpy as np
 
 from mam.factors import Factors, Pairwise, Table
 from mam.graph import FactorGraph, VariableGroup
-from mam.models.uai.model import UaiModel
+from mam.models.uai.uai_model import UaiModel
 
 # Scopes (tables, variables) by the file's numbering, and log potentials (tables, *states).
 AlikeTables = tuple[np.ndarray, np.ndarray]
