@@ -2,7 +2,8 @@
 
 The letters are found as a pair of elastic graphs. Each marker lies on one letter and clear of the
 other. The answer weighs all pairs, each with both markers on one letter against one on each
-(``mam.tasks.cabc_pairs``).
+(``mam.tasks.cabc_pairs``). Where that leaves doubt, the image is searched once more
+(``mam.tasks.cabc_looks``).
 """
 
 from collections import deque
@@ -20,7 +21,8 @@ from mam.core.devices import batch_size, batches_at_once
 from mam.core.progress import Advance
 from mam.data import CabcRow, find_rings
 from mam.tasks.accuracy import Answered, measure_accuracy
-from mam.tasks.cabc_pairs import MARKERS, MarkerConfig, weigh_pairs
+from mam.tasks.cabc_looks import Looked, is_unsure, seen_again, weighed
+from mam.tasks.cabc_pairs import MARKERS, MarkerConfig
 from mam.tasks.cabc_pixels import pixels_under, read_as_paper, reduce_image
 from mam.tasks.report import Report
 from mam.tasks.rows import rows_of_kind
@@ -49,6 +51,7 @@ class CabcAnswer:
     log_odds: float  # of "same" against "different"; +-inf under the paper's preset
     markers: Float[np.ndarray, "2 2"]  # (row, column) in the reduced image
     proved: bool  # the places of both letters are proved to be the best of their graphs
+    candidates: LetterCandidates  # what was weighed
     _pair: Callable[[], tuple[Match, Match]]
 
     @cached_property
@@ -147,21 +150,27 @@ def predict(
 ) -> list[CabcAnswer | ValueError]:
     """Answer for each image; an image that cannot be read gives its error instead."""
     names = names or [f"image {number}" for number in range(len(images))]
-    size = batch_size()
     finder.search([])  # prepares the library, before two threads want it
-    starts = range(0, len(images), size)
     with ThreadPoolExecutor(batches_at_once()) as pool:
-        found = pool.map(
-            lambda at: _predict(images[at : at + size], finder, names[at : at + size], config),
-            starts,
-        )
-        return [answer for batch in found for answer in batch]
+
+        def in_batches(work: Callable[..., list], *columns: Sequence) -> list:
+            size = batch_size()
+            starts = range(0, len(columns[0]), size)
+            found = pool.map(lambda at: work(*(one[at : at + size] for one in columns)), starts)
+            return [answer for batch in found for answer in batch]
+
+        seen = in_batches(partial(_look, finder, config), images, names)
+        unsure = [number for number, one in enumerate(seen) if is_unsure(one, config)]
+        again = in_batches(partial(seen_again, finder, config), [seen[n] for n in unsure])
+        for number, one in zip(unsure, again, strict=True):
+            seen[number] = one
+        return list(pool.map(partial(_answer, finder), seen))
 
 
-def _predict(
-    images: Sequence[np.ndarray], finder: ObjectFinder, names: Sequence[str], config: MarkerConfig
-) -> list[CabcAnswer | ValueError]:
-    """Answer for one batch of images."""
+def _look(
+    finder: ObjectFinder, config: MarkerConfig, images: Sequence[np.ndarray], names: Sequence[str]
+) -> list[Looked | ValueError]:
+    """Find the candidates of one batch of images, and weigh them."""
     read: list[tuple[np.ndarray, np.ndarray] | ValueError] = []
     paper = finder.preset == "paper"
     for image, name in zip(images, names, strict=True):
@@ -170,9 +179,8 @@ def _predict(
         except ValueError as error:
             read.append(error)
     found = iter(finder.search([one[0] for one in read if not isinstance(one, ValueError)]))
-    decide = _decide_as_paper if paper else _decide
     return [
-        one if isinstance(one, ValueError) else decide(next(found), *one, finder, config)
+        one if isinstance(one, ValueError) else weighed(next(found), *one, config, paper)
         for one in read
     ]
 
@@ -206,19 +214,17 @@ def labels(
     ]
 
 
-def _decide(
-    found: LetterCandidates,
-    state: np.ndarray,
-    markers: np.ndarray,
-    finder: ObjectFinder,
-    config: MarkerConfig,
-) -> CabcAnswer:
-    """Weigh all pairs of candidates."""
-    graphs = found.graphs
-    odds, pair = weigh_pairs(found.pair, graphs.place, graphs.there, markers, config)
-    proved = _proved(finder, found, state, pair)
-    label = int(odds > 0)
-    return CabcAnswer(label, odds, markers, proved, lambda: _matches(finder, found, state, pair))
+def _answer(finder: ObjectFinder, seen: Looked | ValueError) -> CabcAnswer | ValueError:
+    """Decide by what was seen."""
+    if isinstance(seen, ValueError):
+        return seen
+    found, state, markers, known = seen
+    if known is None:
+        return _decide_as_paper(found, state, markers, finder)
+    proved = _proved(finder, found, state, known.pair)
+    label = int(known.log_odds > 0)
+    letters = partial(_matches, finder, found, state, known.pair)
+    return CabcAnswer(label, known.log_odds, markers, proved, found, letters)
 
 
 def _decide_as_paper(
@@ -226,7 +232,6 @@ def _decide_as_paper(
     state: np.ndarray,
     hulls: np.ndarray,
     finder: ObjectFinder,
-    config: MarkerConfig,
 ) -> CabcAnswer:
     """The best pair; a marker goes to the letter with the larger overlap, else to the nearer."""
     one, two = (int(n) for n in np.unravel_index(int(found.pair.argmax()), found.pair.shape))
@@ -242,7 +247,12 @@ def _decide_as_paper(
     same = owner[0] == owner[1]
     log_odds, proved = np.inf if same else -np.inf, _proved(finder, found, state, (one, two))
     return CabcAnswer(
-        int(same), log_odds, markers, proved, lambda: _matches(finder, found, state, (one, two))
+        int(same),
+        log_odds,
+        markers,
+        proved,
+        found,
+        partial(_matches, finder, found, state, (one, two)),
     )
 
 

@@ -101,7 +101,7 @@ def overlaps_of(row: CabcRow, finder: ObjectFinder, name: str) -> Overlaps:
     if not isinstance(answer, CabcAnswer):
         raise answer
     state, _ = read_image(row.image, name)
-    [kept] = finder.search([state])
+    kept = answer.candidates
     real = kept.graphs.take(np.isfinite(kept.single))
     return Overlaps(
         _forward_overlaps(state, letters, finder),

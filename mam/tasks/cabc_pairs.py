@@ -14,6 +14,7 @@ log odds of all explanations with both markers on one letter against those with 
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -44,9 +45,19 @@ class MarkerConfig:
     far_cost: float = 0.39  # lost a px below that
     shared_cost: float = 11.9  # lost by the squared share of the smaller letter in the other
     spread: float = 20.0  # px, sigma of the middle between both letters
+    sure: float = 2.0  # an image whose log odds are nearer to 0 gets a second look
 
 
 MARKERS = MarkerConfig()
+
+
+class Weighed(NamedTuple):
+    """What all pairs together say."""
+
+    log_odds: float  # of "same letter" against "different letters"
+    pair: tuple[int, int]  # the best that agrees with the likelier answer
+    # Log probability of each candidate as one of the letters, wherever the markers are.
+    chances: Float[np.ndarray, " n"]
 
 
 def weigh_pairs(
@@ -55,8 +66,8 @@ def weigh_pairs(
     there: Bool[np.ndarray, "n vertices"],
     markers: Float[np.ndarray, "2 2"],
     config: MarkerConfig = MARKERS,
-) -> tuple[float, tuple[int, int]]:
-    """The log odds of "same letter", and the best pair that agrees with the likelier answer."""
+) -> Weighed:
+    """Weigh all explanations; ``chances`` are up to a constant."""
     one, two = np.triu_indices(len(pair), 1)
     shared = shared_parts(place, there, LETTER_SIDE)[one, two]
     middle = middle_offsets(place, there, LETTER_SIDE)[one, two]
@@ -71,7 +82,10 @@ def weigh_pairs(
     apart = known + np.logaddexp(-on_one[:, 0] - on_two[:, 1], -on_two[:, 0] - on_one[:, 1])
     odds = float(np.subtract(logsumexp(same), logsumexp(apart)))
     best = int((same if odds > 0 else apart).argmax())
-    return odds, (int(one[best]), int(two[best]))
+    either = np.full(pair.shape, -np.inf)
+    either[one, two] = either[two, one] = known
+    chances = np.logaddexp.reduce(either, 1)
+    return Weighed(odds, (int(one[best]), int(two[best])), chances)
 
 
 def shared_parts(

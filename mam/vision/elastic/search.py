@@ -1,5 +1,6 @@
 """What every search for elastic graphs does: place them, match them, refit the best, certify."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -79,6 +80,14 @@ class MatchedGraphs(NamedTuple):
         placed, matched = self.placed.take(chosen), self.matched.take(chosen)
         return MatchedGraphs(self.graph[chosen], placed, matched, self.window, self.pull)
 
+    @classmethod
+    def joined(cls, some: "Sequence[MatchedGraphs]") -> "MatchedGraphs":
+        """Put candidates behind each other whose vertices could move as far."""
+        placed = PlacedGraphs(*map(np.concatenate, zip(*(one.placed for one in some), strict=True)))
+        matched = Matched(*map(np.concatenate, zip(*(one.matched for one in some), strict=True)))
+        graph = np.concatenate([one.graph for one in some])
+        return some[0]._replace(graph=graph, placed=placed, matched=matched)
+
     def on_image(self, image: int) -> "MatchedGraphs":
         """The same candidates on an image of another number."""
         same = self.placed._replace(image=np.full_like(self.placed.image, image))
@@ -115,6 +124,22 @@ class ScoredImages(NamedTuple):
         placed = refitted(found.placed, found.matched, weight, found.window, window)
         matched = match(self.scores, placed, self.outside, window, again.sweeps, again.pull)
         return MatchedGraphs(found.graph, placed, matched, window, again.pull)
+
+    def rescored(self, found: MatchedGraphs) -> MatchedGraphs:
+        """Places that were found on other evidence, with what they score on this."""
+        rows, cols = self.scores.shape[1:]
+        row, col = np.moveaxis(found.place, -1, 0)
+        inside = (row >= 0) & (row < rows) & (col >= 0) & (col < cols)
+        which = found.placed.image[:, None] + found.placed.type
+        at = which, np.clip(row, 0, rows - 1), np.clip(col, 0, cols - 1)
+        own = np.where(inside, np.asarray(self.scores)[at], self.outside)
+        away = found.place - found.placed.reference - found.window // 2
+        own = np.where(found.there, own - found.pull * (away**2).sum(-1), 0.0)
+        matched = found.matched
+        score = own.sum(1).astype(matched.score.dtype)
+        return found._replace(
+            matched=matched._replace(score=score, exact=np.zeros_like(matched.exact))
+        )
 
     def placement_model(
         self, found: MatchedGraphs, one: int

@@ -31,7 +31,7 @@ from mam.vision.elastic.search import (
 from mam.vision.elastic.variants import VariantConfig, with_variants
 from mam.vision.images.binary import padded_batches
 
-_PAST = np.int8(-1)  # beyond an image everything is OFF
+PAST = np.int8(-1)  # beyond an image everything is OFF
 _ON_DEVICE = 2 << 30  # bytes of graphs that stay on the device; more are sent for every batch
 _BYTES = 4  # a coordinate takes on the device
 _EXTENT = 256  # px, rounded up to: one compilation serves all banks of small objects
@@ -115,10 +115,18 @@ def search(
 ) -> list[LetterCandidates]:
     """Find candidates for images whose pixels are 1 (ON), -1 (OFF) or 0 (unknown)."""
     found: list[LetterCandidates | None] = [None] * len(states)
-    for numbers, batch in padded_batches(states, batch_size(), blank=_PAST):
+    for numbers, batch in padded_batches(states, batch_size(), blank=PAST):
         for number, one in zip(numbers, _search(batch, library), strict=False):
             found[number] = one
     return [one for one in found if one is not None]
+
+
+def candidates_of(
+    graphs: MatchedGraphs, state: Int[np.ndarray, "rows cols"], library: LetterLibrary
+) -> LetterCandidates:
+    """Graphs placed on one image, with the scores of all pairs of them."""
+    pair, single = pairs_of(graphs, state[None], library, stride=1)
+    return LetterCandidates(graphs, single[0], pair[0])
 
 
 def scored(states: Int[np.ndarray, "images rows cols"], library: LetterLibrary) -> ScoredImages:
@@ -133,13 +141,13 @@ def _search(
 ) -> list[LetterCandidates]:
     """Match, and refit fewer and fewer candidates."""
     config, images = library.config, scored(states, library)
-    found = _first(images, library)
+    found = first_matches(images, library)
     on_host = np.asarray(images.scores) if config.rounds else states
     for number, again in enumerate(config.rounds):
-        pair, single = _pairs(found, states, library, config.thin if number == 0 else 2)
+        pair, single = pairs_of(found, states, library, config.thin if number == 0 else 2)
         found = found.take(_flat(_best(pair, single, again.candidates), single.shape[1]))
-        found = images.refit(found, _weights(on_host, found), again)
-    pair, single = _pairs(found, states, library, stride=1)
+        found = images.refit(found, vertex_weights(on_host, found), again)
+    pair, single = pairs_of(found, states, library, stride=1)
     chosen = _best(pair, single, config.kept)
     number = _flat(chosen, single.shape[1]).reshape(chosen.shape)
     return [
@@ -155,7 +163,7 @@ def _flat(chosen: Int[np.ndarray, "images some"], count: int) -> Int[np.ndarray,
     return (chosen + np.arange(len(chosen))[:, None] * count).ravel()
 
 
-def _first(images: ScoredImages, library: LetterLibrary) -> MatchedGraphs:
+def first_matches(images: ScoredImages, library: LetterLibrary) -> MatchedGraphs:
     """The candidates of the forward pass, matched where it found them."""
     config, (scores, outside) = library.config, images
     ranked = forward(
@@ -173,7 +181,7 @@ def _first(images: ScoredImages, library: LetterLibrary) -> MatchedGraphs:
     )
 
 
-def _pairs(
+def pairs_of(
     found: MatchedGraphs, states: np.ndarray, library: LetterLibrary, stride: int
 ) -> tuple[Float[np.ndarray, "images n n"], Float[np.ndarray, "images n"]]:
     """Scores of pairs and single candidates, -inf for those that are none."""
@@ -197,7 +205,9 @@ def _best(pair: np.ndarray, single: np.ndarray, size: int) -> Int[np.ndarray, "i
     return np.sort(np.argsort(-lead, 1, kind="stable")[:, :size], 1)
 
 
-def _weights(scores: np.ndarray, found: MatchedGraphs) -> Float[np.ndarray, "candidates vertices"]:
+def vertex_weights(
+    scores: np.ndarray, found: MatchedGraphs
+) -> Float[np.ndarray, "candidates vertices"]:
     """How much each vertex has to say in the refitting: more on better evidence."""
     rows, cols = scores.shape[1:]
     row, col = np.clip(found.place, 0, [rows - 1, cols - 1]).transpose(2, 0, 1)
