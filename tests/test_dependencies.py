@@ -14,7 +14,7 @@ FOLDERS = ("tests", "bench", "examples", "docs")
 # Distributions that are imported under another name, and those that are run, not imported.
 MODULES = {"pillow": "PIL", "scikit-image": "skimage", "scikit-learn": "sklearn"}
 MODULES |= {"Hershey-Fonts": "HersheyFonts", "lazy-loader": "lazy_loader", "pyyaml": "yaml"}
-MODULES |= {"dask-jobqueue": "dask_jobqueue"}
+MODULES |= {"dask-jobqueue": "dask_jobqueue", "fonttools": "fontTools"}
 TOOLS = {"pytest-xdist", "ruff", "pyright", "beartype", "mkdocs-material", "mkdocstrings"}
 TOOLS |= {"ipykernel"}
 # `dask[distributed]`; a rival that runs in an environment of its own; a script beside the tests.

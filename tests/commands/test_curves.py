@@ -65,12 +65,13 @@ def written(path: Path, rows: list[CurvesRow], *columns: str) -> Path:
 
 
 def touching() -> CurvesRow:
-    """Two lines that touch at a point: masks say that they cross, colours that they do not."""
+    """Two lines that lie on top of each other: from the mask nothing tells who leaves where."""
     masks = np.zeros((2, 121, 121), bool)
     for col in range(5, 116):
-        away = abs(col - 60)
-        masks[0, 58 - away // 2 : 61 - away // 2, col] = True
-        masks[1, 60 + away // 2 : 63 + away // 2, col] = True
+        away = max(abs(col - 60) - 30, 0)
+        sign = 1 if col < 60 else -1
+        masks[0, 59 - sign * away : 62 - sign * away, col] = True
+        masks[1, 59 + sign * away : 62 + sign * away, col] = True
     image = np.full((121, 121, 3), 255, np.uint8)
     image[masks[0]], image[masks[1]] = (220, 20, 20), (20, 40, 220)
     labels = np.where(masks.sum(0) == 1, masks[0] + 2 * masks[1], 0).astype(np.uint8)

@@ -76,7 +76,7 @@ class Links(Columns):
     stroke: Int[np.ndarray, "links 2"]
     side: Int[np.ndarray, "links 2"]
     score: Float[np.ndarray, " links"]  # potential of the attention variable
-    way: Int[np.ndarray, " links"] | None = None  # the piece that shows its way, -1 for a bridge
+    passage: Int[np.ndarray, " links"] | None = None  # the piece that shows it, -1 for a bridge
 
 
 def contour_model(

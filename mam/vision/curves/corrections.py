@@ -58,8 +58,8 @@ def complete(links: Links, demanded: Sequence[EndPair], least: float) -> Links:
     if not fresh:
         return links
     ends = np.array(fresh, np.int64)
-    way = None if links.way is None else np.full(len(ends), -1)
-    added = Links(ends // 2, ends % 2, np.full(len(ends), least, links.score.dtype), way)
+    passage = None if links.passage is None else np.full(len(ends), -1)
+    added = Links(ends // 2, ends % 2, np.full(len(ends), least, links.score.dtype), passage)
     return Links.joined([links, added])
 
 

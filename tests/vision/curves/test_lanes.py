@@ -191,7 +191,7 @@ def test_crossing_lines_have_a_pinch_and_four_pairs() -> None:
     lanes = find_lanes(runs, arcs, run_widths(runs, arcs), counts)
     assert lanes.pinch.sum() == 1 and len(lanes) == 5
     [found] = CurveGrouper.load("curves").predict([mask])
-    assert found.links.way is not None and len(found.links) == 4 and len(found) == 2
+    assert found.links.passage is not None and len(found.links) == 4 and len(found) == 2
     assert (
         found.same((6.0, 10.0), (55.0, 108.0)).same
         and not found.same((6.0, 10.0), (5.0, 108.0)).same

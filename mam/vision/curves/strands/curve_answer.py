@@ -30,8 +30,8 @@ class CurveGrouping(Grouped):
         if not self.chains:
             return _NOWHERE
         ends = find_ends(self.strokes)
-        ways = self._ways()
-        found = [_followed(self.strokes, ends, chain, ways) for chain in self.chains]
+        passages = self._passages()
+        found = [_followed(self.strokes, ends, chain, passages) for chain in self.chains]
         points, radius, seen, strand = (np.concatenate(some) for some in zip(*found, strict=True))
         begins = ~seen & np.append(True, seen[:-1])
         return Trace(
@@ -42,19 +42,19 @@ class CurveGrouping(Grouped):
             strand=strand,
         )
 
-    def _ways(self) -> dict[tuple[int, int], int]:
-        """The strands that show the ways between ends that are joined.
+    def _passages(self) -> dict[tuple[int, int], int]:
+        """The strands that are the passages between ends that are joined.
 
         Strand k is k from the first end of a link to the second, and ~k from the second to the
         first.
         """
-        if self.links.way is None:
+        if self.links.passage is None:
             return {}
-        rows = np.flatnonzero(self.on & (self.links.way >= 0))
+        rows = np.flatnonzero(self.on & (self.links.passage >= 0))
         ends = (2 * self.links.stroke[rows] + self.links.side[rows]).tolist()
         found = {}
-        for (first, second), way in zip(ends, self.links.way[rows].tolist(), strict=True):
-            found[first, second], found[second, first] = way, ~way
+        for (first, second), passage in zip(ends, self.links.passage[rows].tolist(), strict=True):
+            found[first, second], found[second, first] = passage, ~passage
         return found
 
     @cached_property
@@ -122,7 +122,7 @@ class CurveGrouping(Grouped):
 
 
 def _followed(
-    strands: Strands, ends: Ends, chain: Chain, ways: dict[tuple[int, int], int]
+    strands: Strands, ends: Ends, chain: Chain, passages: dict[tuple[int, int], int]
 ) -> tuple[np.ndarray, ...]:
     """Lay strands and bridges behind one another: points, radii, whether seen, and the strand."""
     border = np.searchsorted(strands.strand, np.arange(len(strands) + 1)).tolist()
@@ -135,17 +135,19 @@ def _followed(
         parts.append((strands.points[forward], strands.radius[forward], own >= 0, own))
         if k < len(following):
             left, entered = 2 * strand + leaves, 2 * following[k][0] + 1 - following[k][1]
-            if (left, entered) in ways:
-                parts.append(_way(strands, left, entered, ways[left, entered]))
+            if (left, entered) in passages:
+                parts.append(_passed(strands, left, entered, passages[left, entered]))
             else:
                 parts.append(_bridge(ends, left, entered))
     return tuple(np.concatenate(some) for some in zip(*parts, strict=True))
 
 
-def _way(strands: Strands, first: int, second: int, way: int) -> tuple[np.ndarray, ...]:
-    """The points of a strand that shows the way from one end to another."""
-    low, high = np.searchsorted(strands.strand, [max(way, ~way), max(way, ~way) + 1])
-    own = np.arange(low, high)[:: 1 if way >= 0 else -1]
+def _passed(strands: Strands, first: int, second: int, passage: int) -> tuple[np.ndarray, ...]:
+    """The points of a strand that is the passage from one end to another."""
+    low, high = np.searchsorted(
+        strands.strand, [max(passage, ~passage), max(passage, ~passage) + 1]
+    )
+    own = np.arange(low, high)[:: 1 if passage >= 0 else -1]
     strand = np.where(np.arange(len(own)) < len(own) / 2, first // 2, second // 2)
     return strands.points[own], strands.radius[own], np.ones(len(own), bool), strand
 

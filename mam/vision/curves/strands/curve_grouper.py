@@ -234,10 +234,10 @@ class CurveGrouper(ChainGrouper):
             counts = find_line_counts(drawn.lanes.arcs, continuation.single(drawn.lanes))
             lanes = describe_lanes(drawn.lanes, counts, picture)
             side = np.tile(np.array([[1, 0]]), (len(lanes.pair), 1))
-            links = Links(lanes.pair, side, continuation.lane_odds(lanes), lanes.way)
+            links = Links(lanes.pair, side, continuation.lane_odds(lanes), lanes.passage)
             gaps = describe_gaps(drawn, lanes, check_bridging(self.bridging))
             bridges = self._links(gaps, continuation)
-            bridges = replace(bridges, way=np.full(len(bridges), -1))
+            bridges = replace(bridges, passage=np.full(len(bridges), -1))
             return Described(lanes.strands, Links.joined([links, bridges]), lanes.pens)
         if self.branches:
             drawn = replace(drawn, strands=crossings_whole(drawn.strands))
@@ -270,8 +270,8 @@ class CurveGrouper(ChainGrouper):
     ) -> CurveGrouping:
         group = group_numbers(links.stroke, found.on, len(strands))
         curve = np.ones(len(strands), bool)
-        if links.way is not None:
-            curve[links.way[links.way >= 0]] = False
+        if links.passage is not None:
+            curve[links.passage[links.passage >= 0]] = False
         # The groups that are curves, numbered anew in the same order.
         number = np.cumsum(np.bincount(group[curve], minlength=len(strands)) > 0) - 1
         group = np.where(curve, number[group], -1)

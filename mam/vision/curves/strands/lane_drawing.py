@@ -16,7 +16,7 @@ from mam.vision.curves.strands.axis import Axis
 from mam.vision.curves.strands.ink_runs import InkRuns, find_runs
 from mam.vision.curves.strands.lane_fits import find_fits
 from mam.vision.curves.strands.lane_pairs import find_lane_pairs, lane_terms
-from mam.vision.curves.strands.lane_ways import laid_out
+from mam.vision.curves.strands.lane_passages import laid_out
 from mam.vision.curves.strands.lanes import find_lanes, without_small_holes
 from mam.vision.curves.strands.line_counts import line_terms
 from mam.vision.curves.strands.pens import pen_fit
@@ -45,18 +45,18 @@ class LaneSketch:
 
 @dataclass(frozen=True, eq=False)
 class LaneDrawing:
-    """Lanes, the pairs of them that may be one line, and the way of each pair between them."""
+    """Lanes, the pairs of them that may be one line, and the passage of each pair between them."""
 
-    strands: Strands  # the lanes, then the ways
+    strands: Strands  # the lanes, then the passages
     pair: Int[np.ndarray, "pairs 2"]  # strands: the second one begins where the first one ends
-    way: Int[np.ndarray, " pairs"]
+    passage: Int[np.ndarray, " pairs"]
     terms: Float[np.ndarray, "pairs terms"]  # looks come last, where the picture is known
     pens: Float[np.ndarray, "strands pens"] | None = None  # how well each strand fits each pen
 
     @property
     def lanes(self) -> int:
         """How many of the strands are lanes."""
-        return len(self.strands) - len(self.way)
+        return len(self.strands) - len(self.passage)
 
 
 def sketch_lanes(ink: Bool[np.ndarray, "rows cols"], axis: Axis) -> LaneSketch | None:
@@ -81,16 +81,16 @@ def describe_lanes(
     lanes = find_lanes(drawn.runs, drawn.arcs, drawn.widths, counts)
     pairs = find_lane_pairs(lanes)
     terms = lane_terms(lanes, find_fits(lanes), pairs)
-    strands, number, way = laid_out(lanes, pairs)
+    strands, number, passage = laid_out(lanes, pairs)
     if drawn.turned:
         strands = replace(strands, points=strands.points[:, ::-1])
     pair = np.stack([number[pairs.left], number[pairs.right]], 1)
     pens = None
     if picture is not None:
-        own = chosen(strands, np.arange(len(strands) - len(way)))
+        own = chosen(strands, np.arange(len(strands) - len(passage)))
         looks = look_terms(find_looks(own, picture), pair[:, 0], pair[:, 1])
         terms = np.concatenate([terms, looks[:, : len(LANE_LOOKS)]], 1)
         pens = pen_fit(own, picture)
         if pens is not None:
-            pens = np.pad(pens, ((0, len(way)), (0, 0)))
-    return LaneDrawing(strands, pair, way, terms, pens)
+            pens = np.pad(pens, ((0, len(passage)), (0, 0)))
+    return LaneDrawing(strands, pair, passage, terms, pens)

@@ -110,7 +110,8 @@ def touching(runs: InkRuns) -> tuple[Int[np.ndarray, " pairs"], Int[np.ndarray, 
 
 
 def has_spikes(runs: InkRuns, arcs: RunArcs, pen: float) -> bool:
-    """Whether ink goes far both up and down from a run of one arc: a line crosses it upright.
+    """Whether ink goes far both up and down from a run of one arc: a line crosses it upright, or
+    stands there alone.
 
     >>> from mam.vision.curves.strands.ink_runs import find_runs
     >>> ink = np.zeros((60, 60), bool)
@@ -130,4 +131,6 @@ def has_spikes(runs: InkRuns, arcs: RunArcs, pen: float) -> bool:
     top, bottom = runs.top[arcs.order], runs.bottom[arcs.order]
     up = np.minimum(top[before], top[after]) - top
     down = bottom - np.maximum(bottom[before], bottom[after])
-    return bool((inner & (np.minimum(up, down) > _SPIKE * pen)).any())
+    alone = (arcs.tips.all(1) & (arcs.lengths <= 2 * aside))[arc]
+    upright = alone & (bottom - top > 2 * _SPIKE * pen)
+    return bool((upright | (inner & (np.minimum(up, down) > _SPIKE * pen))).any())

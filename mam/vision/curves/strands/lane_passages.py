@@ -1,4 +1,4 @@
-"""Lanes as strands, and the way of every pair of lanes through the pinches between them.
+"""Lanes as strands, and the passage of every pair of lanes through the pinches between them.
 
 In a pinch several lines share the ink. One that comes in as the second of three lies at the second
 place there, from the upper border to the lower one, up to where the ink is narrowest; from there on
@@ -24,26 +24,26 @@ _BESIDE, _ACROSS = 1.0, 3.0  # px of spare ink from which on lines go straight, 
 
 
 class LaneStrands(NamedTuple):
-    """Lanes as strands, then a strand for the way of each pair."""
+    """Lanes as strands, then a strand for the passage of each pair."""
 
     strands: Strands
     number: Int[np.ndarray, " lanes"]  # of the strand that a lane is, -1 for a pinch
-    way: Int[np.ndarray, " pairs"]  # the strand that is the way of a pair
+    passage: Int[np.ndarray, " pairs"]  # the strand that is the passage of a pair
 
 
 def laid_out(lanes: Lanes, pairs: LanePairs) -> LaneStrands:
-    """Draw all lanes, and the ways of all pairs."""
+    """Draw all lanes, and the passages of all pairs."""
     own = np.flatnonzero(~lanes.pinch)
     number = np.full(len(lanes), -1)
     number[own] = np.arange(len(own))
     pen = lanes.widths.pen
     points = [lane_points(lanes.each[k], pen) for k in own.tolist()]
-    points += [lane_points(_way(lanes, pairs, k), pen) for k in range(len(pairs.left))]
+    points += [lane_points(_passage(lanes, pairs, k), pen) for k in range(len(pairs.left))]
     node = np.concatenate([lanes.node[own], np.full((len(pairs.left), 2), -1)])
     return LaneStrands(_strands(points, node, pen), number, len(own) + np.arange(len(pairs.left)))
 
 
-def _way(lanes: Lanes, pairs: LanePairs, pair: int) -> Lane:
+def _passage(lanes: Lanes, pairs: LanePairs, pair: int) -> Lane:
     """What the line of a pair takes of the pinches on its way."""
     rows = zip(*(lanes.each[k][:4] for k in pairs.route[pair]), strict=True)
     run, col, top, bottom = (np.concatenate(some) for some in rows)
