@@ -14,8 +14,8 @@ from mam.vision.parts.masks import Noise
 
 # Islands up to 16 candidates are solved exactly, in about a millisecond.
 LARGEST_TABLE = 1 << 16
-# Islands that are remembered: some 100 MB. Images of one kind have far fewer.
-_MOST_KNOWN = 100_000
+# Islands that are remembered: some 20 MB. Images of one kind have far fewer, 256 hard ones 400.
+_MOST_KNOWN = 20_000
 
 
 @dataclass(frozen=True, eq=False)
