@@ -13,6 +13,8 @@ from mam.infer.score import graph_scores
 from mam.infer.solution import gap_between, lifted
 from mam.infer.solve import solve
 
+_ROUNDING = 1e-5  # relative: scores and bounds are sums in single precision
+
 
 class Certificate(NamedTuple):
     """What an answer scores, what none can exceed, and how that is known."""
@@ -28,11 +30,15 @@ class Certificate(NamedTuple):
 
     @classmethod
     def below(cls, score: float, bound: float) -> "Certificate":
-        """Certify an answer by a bound.
+        """Certify an answer by a bound. One clearly below the score bounds another model: no proof.
 
         >>> Certificate.below(2.0, 2.0).proof, Certificate.below(2.0, 2.5).gap
         ('bound', 0.5)
+        >>> Certificate.below(2.0, 1.5)
+        Certificate(score=2.0, bound=None, proof=None)
         """
+        if bound < score - _ROUNDING * (1 + abs(score)):
+            return cls(score)
         return cls(score, lifted(bound, score), "bound" if bound - score <= 1e-5 else None)
 
 

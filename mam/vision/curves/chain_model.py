@@ -199,6 +199,19 @@ def certify(
     return Certificate.below(score, float(solve(model.graph, evidence, bound=True).bound))
 
 
+def certificate_of(found: Solution, score: float, links: Links, told: Links) -> Certificate:
+    """Certify an answer with what is ``told`` of its links by the solution that it was read from.
+
+    Evidence of infinite weight counts 0 there: the bound is without what demanded links score.
+    """
+    if found.proof is not None:
+        return Certificate(score, score, found.proof)
+    if found.bound is None:
+        return Certificate(score)
+    demanded = links.score[np.isposinf(told.score)].sum(dtype=np.float64)
+    return Certificate.below(score, float(found.bound + demanded))
+
+
 def score_of(
     links: Links, on: Bool[np.ndarray, " links"], presence: Presence, potentials: ContourPotentials
 ) -> float:

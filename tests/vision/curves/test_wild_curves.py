@@ -9,14 +9,18 @@ import pytest
 from mam.data.generate.wild import WILD, make_wild
 from mam.data.generate.wild_ink import all_drawn, drawn
 from mam.data.schema import CurvesRow
-from mam.infer import enumerate_exactly, solve
+from mam.graph import FactorGraph
+from mam.graph.evidence import Evidence
+from mam.infer import Options, Solution, enumerate_exactly, solve
 from mam.tasks.curves import compared, dice
 from mam.vision.curves.chain_model import ContourPotentials, Links
 from mam.vision.curves.corrections import Corrections
+from mam.vision.curves.strands import pen_model
 from mam.vision.curves.strands.branches import decide_branching, find_forks, fork_graph
 from mam.vision.curves.strands.broken import dashes_of, leaps
 from mam.vision.curves.strands.curve_grouper import CurveGrouper
 from mam.vision.curves.strands.dots import Dots, directed, dot_graph, find_dot_links
+from mam.vision.curves.strands.pen_model import decide_by_pens
 from mam.vision.curves.strands.roughness import spurs_of
 from mam.vision.curves.strands.steadiness import brush_variance
 from mam.vision.curves.strands.strand_drawing import sketch
@@ -160,7 +164,7 @@ def test_forks_against_enumeration(seed: int) -> None:
     node, links, presence = fork()
     links = replace(links, score=np.random.default_rng(seed).normal(0, 3, 4))
     potentials = ContourPotentials(presence=3.2)
-    forks = find_forks(node, links, potentials)
+    forks = find_forks(node, links, links, potentials)
     graph, plain = fork_graph(links, forks, presence, potentials)
     arms = np.zeros(3 * len(forks.ends))
     known = {"part": np.append(presence, 0.0), "attention": np.append(links.score[plain], arms)}
@@ -172,6 +176,67 @@ def test_forks_against_enumeration(seed: int) -> None:
     assert decided.on[3] == (attention[0] == 1)
     joined = attention[1:].sum()
     assert decided.on[:3].sum() == max(joined - 1, 0)
+
+
+def told_of(links: Links, demand: list[int], forbid: list[int]) -> Links:
+    score = links.score.copy()
+    score[demand], score[forbid] = np.inf, -np.inf
+    return replace(links, score=score)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("demand", "forbid"), [([0], []), ([], [1]), ([0], [1]), ([2], []), ([3], [])]
+)
+def test_what_is_known_of_forks_against_enumeration(
+    seed: int, demand: list[int], forbid: list[int]
+) -> None:
+    """The best answer that agrees with what is known, scored by the links themselves."""
+    node, links, presence = fork()
+    links = replace(links, score=np.random.default_rng(seed).normal(0, 3, 4))
+    potentials = ContourPotentials(presence=3.2)
+    forks = find_forks(node, links, links, potentials)
+    graph, plain = fork_graph(links, forks, presence, potentials)
+    arms = np.zeros(3 * len(forks.ends))
+    known = {"part": np.append(presence, 0.0), "attention": np.append(links.score[plain], arms)}
+    every = enumerate_exactly(graph, known)
+    on = every.values[:, graph.group("attention").start :] == 1
+    pairs = {0: (1, 2), 1: (1, 3), 2: (2, 3)}  # the arms that the first three links join
+    both = np.stack([on[:, list(pairs[k])].all(1) for k in range(3)] + [on[:, 0]], 1)
+    agrees = both[:, demand].all(1) & ~both[:, forbid].any(1)
+    told = told_of(links, demand, forbid)
+    decided, certificate = decide_branching(node, links, told, presence, potentials)
+    assert certificate.proof == "exact"
+    assert certificate.score == pytest.approx(every.scores[agrees].max(), abs=1e-4)
+    assert decided.on[demand].all() and not decided.on[forbid].any()
+    assert np.isposinf(decided.belief[demand]).all()
+    assert np.isneginf(decided.belief[forbid]).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_demanded_link_counts_in_the_bound_as_in_the_score(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A solver that proves nothing must not prove anything here."""
+
+    def hasty(graph: FactorGraph, known: Evidence, bound: bool) -> Solution:
+        few = Options(seconds=0, largest_table=16, bound_steps=3, iterations=5)
+        return solve(graph, known, few, bound=bound)
+
+    rng = np.random.default_rng(seed)
+    stroke = rng.integers(0, 16, (40, 2))
+    stroke = stroke[stroke[:, 0] != stroke[:, 1]]
+    ends = np.unique(np.sort(2 * stroke + rng.integers(0, 2, stroke.shape), axis=1), axis=0)
+    links = Links(ends // 2, ends % 2, rng.normal(1, 3, len(ends)))
+    pens = -np.abs(rng.normal(0, 6, (16, 3)))
+    presence, potentials = np.full(16, 3.2), ContourPotentials(presence=3.2)
+    told = told_of(links, [int(links.score.argmax())], [])
+    _, best = decide_by_pens(links, told, presence, pens, potentials)
+    monkeypatch.setattr(pen_model, "solve", hasty)
+    _, found = decide_by_pens(links, told, presence, pens, potentials, bound=True)
+    assert best.proof == "exact" and found.bound is not None
+    assert found.score <= best.score + 1e-4 <= found.bound + 2e-4
+    assert found.proof is None or found.score == pytest.approx(best.score, abs=1e-4)
 
 
 def tree() -> np.ndarray:

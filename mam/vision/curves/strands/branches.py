@@ -6,7 +6,9 @@ scores
 
 .. math:: 0, \quad q_{12}, \quad q_{13}, \quad q_{23}, \quad \max q_{jk} + b.
 
-A fork never ends a curve, so 100, 010 and 001 are missing. All else is the chain model.
+A fork never ends a curve, so 100, 010 and 001 are missing. All else is the chain model. What is
+known of a link of a fork is known of its patterns: those without a link that is demanded are
+impossible, and so are those with one that is forbidden.
 """
 
 from typing import NamedTuple
@@ -20,14 +22,21 @@ from mam.infer import Solution, solve
 from mam.infer.certificate import Certificate
 from mam.models import PartKind
 from mam.models.parts import part_attention_graph
-from mam.vision.curves.chain_model import ContourPotentials, Decided, Links, Presence, two_sides
+from mam.vision.curves.chain_model import (
+    ContourPotentials,
+    Decided,
+    Links,
+    Presence,
+    certificate_of,
+    two_sides,
+)
 from mam.vision.curves.strands.strands import Strands, chosen, degrees, through
 
 _BRANCH = 0.5  # b, for pictures of curves that branch
 _CROSSING = 2.5  # widths: two forks that are nearer are a crossing
-_SURE = 1e4  # stands for what is known of a link
 _PATTERNS = PatternSet.of([[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]])
 _PAIRS = np.array([[0, 1], [0, 2], [1, 2]])  # of arms, in the order of the patterns
+_HAS = np.concatenate([np.zeros((1, 3), bool), np.eye(3, dtype=bool), np.ones((1, 3), bool)])
 _LEAD = 1e-3  # by which the link of a fork that continues a line leads
 
 
@@ -53,12 +62,13 @@ class Forks(NamedTuple):
     ends: Int[np.ndarray, "forks 3"]
     link: Int[np.ndarray, "forks 3"]  # of each pair of arms, -1 where there is none
     score: Float[np.ndarray, "forks 3"]
+    told: Float[np.ndarray, "forks 3"]  # inf where demanded, -inf where forbidden, else as score
 
 
 def find_forks(
-    node: Int[np.ndarray, "strands 2"], links: Links, potentials: ContourPotentials
+    node: Int[np.ndarray, "strands 2"], links: Links, told: Links, potentials: ContourPotentials
 ) -> Forks:
-    """List forks, and what the links between their arms score."""
+    """List forks, what the links between their arms score, and what is told of these."""
     flat = node.ravel()
     order = np.argsort(flat, kind="stable")
     order = order[flat[order] >= 0]
@@ -76,8 +86,8 @@ def find_forks(
     which = (arms[:, None] == _PAIRS).all(2).argmax(1)
     link = np.full((len(ends), 3), -1)
     link[number[at[mine, 0]], which] = mine
-    known = np.append(links.score, potentials.least_link)[link]
-    return Forks(ends, link, np.clip(known, -_SURE, _SURE))
+    score, known = (np.append(own.score, potentials.least_link)[link] for own in (links, told))
+    return Forks(ends, link, score, known)
 
 
 def fork_graph(
@@ -93,10 +103,10 @@ def fork_graph(
     arms = forks.ends.ravel()
     edges = np.stack([count + np.repeat(np.arange(number), 3), arms // 2], 1)
     groups = np.stack([np.tile(np.arange(3), number), arms % 2], 1)
-    best = forks.score.max(1, initial=-_SURE)
-    forbidden = (forks.score <= -_SURE).any(1)
-    branch = np.where(forbidden, -_SURE, best + _BRANCH)
+    branch = forks.score.max(1, initial=-np.inf) + _BRANCH
     scores = np.concatenate([np.zeros((number, 1)), forks.score, branch[:, None]], 1)
+    demanded, forbidden = np.isposinf(forks.told)[:, None], np.isneginf(forks.told)[:, None]
+    scores[((demanded & ~_HAS) | (forbidden & _HAS)).any(2)] = -np.inf
     kinds = [two_sides(potentials)]
     if number:
         kinds.append(PartKind(_PATTERNS, scores))
@@ -125,19 +135,17 @@ def decide_branching(
     if not len(links):
         nothing = np.zeros(0, bool)
         return Decided(nothing, np.zeros(0), nothing), Certificate(0.0, 0.0, "exact")
-    forks = find_forks(node, told, potentials)
-    graph, plain = fork_graph(told, forks, presence, potentials)
+    forks = find_forks(node, links, told, potentials)
+    graph, plain = fork_graph(links, forks, presence, potentials)
     evidence = {
         "part": np.append(presence, np.zeros(len(forks.ends))),
         "attention": np.append(told.score[plain], np.zeros(3 * len(forks.ends))),
     }
     found = solve(graph, evidence, bound=bound)
-    decided = _decided(found, links, forks, plain)
-    own = find_forks(node, links, potentials)
-    score = _score(found["attention"] == 1, links.take(plain), own, presence, potentials)
-    if found.proof is not None:
-        return decided, Certificate(score, score, found.proof)
-    return decided, Certificate.below(score, float(found.bound)) if bound else Certificate(score)
+    direct = links.take(plain)
+    score = _score(found["attention"] == 1, direct, forks, presence, potentials)
+    known = certificate_of(found, score, direct, told.take(plain))
+    return _decided(found, told, forks, plain), known
 
 
 def _score(
@@ -156,11 +164,11 @@ def _score(
     score += potentials.termination * (joins == 1).sum()
     passing, branching = arm.sum(1) == 2, arm.all(1)
     score += forks.score[arm[:, _PAIRS].all(2) & passing[:, None]].sum()
-    return float(score + (forks.score[branching].max(1, initial=-_SURE) + _BRANCH).sum())
+    return float(score + (forks.score[branching].max(1, initial=-np.inf) + _BRANCH).sum())
 
 
 def _decided(
-    found: Solution, links: Links, forks: Forks, plain: Bool[np.ndarray, " links"]
+    found: Solution, told: Links, forks: Forks, plain: Bool[np.ndarray, " links"]
 ) -> Decided:
     """The states of all links, those inside forks by the pattern that is ON."""
     state = found["attention"] == 1
@@ -169,9 +177,9 @@ def _decided(
     sure = found.proved[start : start + len(state)]
     direct = int(plain.sum())
     on, belief, proved = (
-        np.zeros(len(links), bool),
-        np.zeros(len(links)),
-        np.zeros(len(links), bool),
+        np.zeros(len(told), bool),
+        np.zeros(len(told)),
+        np.zeros(len(told), bool),
     )
     on[plain], proved[plain] = state[:direct], sure[:direct]
     belief[plain] = np.where(state[:direct], margin[:direct], -margin[:direct])
@@ -179,7 +187,7 @@ def _decided(
     both = arm[:, _PAIRS].all(2)
     weakest = weight[:, _PAIRS].min(2)
     # All three: the best pair goes on, and its better arm has the third as its branch.
-    order = np.argsort(-np.where(forks.link >= 0, forks.score, -np.inf), axis=1)
+    order = np.argsort(-np.where(forks.link >= 0, forks.told, -np.inf), axis=1)
     rank = np.argsort(order, axis=1)
     there = forks.link >= 0
     joined = both & (rank < 2)
@@ -188,4 +196,4 @@ def _decided(
     proved[forks.link[there]] = np.repeat(sure[direct:].reshape(-1, 3).all(1), 3).reshape(-1, 3)[
         there
     ]
-    return Decided(on, belief, proved)
+    return Decided(on, np.where(np.isinf(told.score), told.score, belief), proved)

@@ -24,6 +24,7 @@ from mam.vision.curves.chain_model import (
     Decided,
     Links,
     Presence,
+    certificate_of,
     read_links,
     score_of,
     two_sides,
@@ -71,6 +72,4 @@ def decide_by_pens(
     score = score_of(links, decided.on, presence, potentials)
     score += float(pens[np.arange(len(pens)), drawn].sum())
     score -= _MISTAKEN * int((ends[:, 0] != ends[:, 1]).sum())
-    if found.proof is not None:
-        return decided, Certificate(score, score, found.proof)
-    return decided, Certificate.below(score, float(found.bound)) if bound else Certificate(score)
+    return decided, certificate_of(found, score, links, told)
