@@ -68,16 +68,19 @@ class Quickstart:
                 "score": self.found.score,
                 "bound": self.found.bound,
                 "proof": self.found.proof,
+                "pieces_proof": self.found.pieces_proof,
                 "picture": str(self.picture),
             }
         )
 
     def as_text(self) -> str:
         """Return a page to read."""
+        from mam.vision.curves.answer import proved_in_words
+
         found, same = self.found, self.drawing.same
         assert same is not None
         verdict = "the SAME contour" if same.same else "DIFFERENT contours"
-        proof = "proved optimal" if found.proof else "not proved optimal"
+        proof = proved_in_words(found.proof, found.pieces_proof)
         return "\n".join(
             [
                 _STORY,
@@ -120,6 +123,7 @@ def group_bundled(out: Path) -> Quickstart:
         found.score,
         found.bound,
         found.proof,
+        found.pieces_proof,
         markers.tolist(),
         found.same(markers[0], markers[1]),
     )

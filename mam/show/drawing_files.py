@@ -99,6 +99,7 @@ def about_drawing(found: Drawing, name: str) -> dict[str, Any]:
         "score": found.score,
         "bound": found.bound,
         "proof": found.proof,
+        "pieces_proof": found.pieces_proof,
         "pixel_size": None if found.pixel_size is None else found.pixel_size._asdict(),
     }
 

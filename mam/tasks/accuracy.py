@@ -13,7 +13,8 @@ class Answered(NamedTuple):
     """The label that a model gives a row."""
 
     label: int
-    # Whether it follows from an answer that is proved to be the model's best; None: not known.
+    # Whether what it follows from is proved to be the best of its models; None: not known. Of
+    # letters, these are the places of the two that were chosen: see each task's ``evaluate``.
     proved: bool | None = None
 
 
@@ -40,8 +41,8 @@ def accuracy_report(
 ) -> Report:
     """Report on the true label of each row and the answer to it, or why it has none.
 
-    ``proved`` is the share of the answers that are proved to be the model's best, where the model
-    says so. Rows without an answer are skipped and reported.
+    ``proved`` is the share of the answers that follow from what is proved, where the model says
+    so. Rows without an answer are skipped and reported.
     """
     errors: list[int] = []
     skipped: dict[int, str] = {}

@@ -137,7 +137,7 @@ def scores_of(
         Scored(
             set_of(row),
             dice(*compared(own, row)) if row.labels.any() else [],
-            found.proof is not None,
+            found.whole_proof is not None,
             found.explained,
         )
         for row, found, own in zip(rows, answers, labels, strict=True)

@@ -18,7 +18,7 @@ from mam.data.images import PictureSource
 from mam.data.pixel_size import PixelSize, read_pixel_size
 from mam.tasks.chart_axes import ChartAxes
 from mam.tasks.seen import refuse_many, see_ink
-from mam.vision.curves.answer import Grouped, Point, Same
+from mam.vision.curves.answer import Grouped, Point, Same, proved_in_words
 from mam.vision.curves.corrections import Corrections
 from mam.vision.curves.facts import CurveFacts, measured
 from mam.vision.curves.line_forms import line_length, simplified, smoothed
@@ -58,6 +58,7 @@ class Drawing:
     score: float = 0.0
     bound: float | None = None
     proof: str | None = None
+    pieces_proof: str | None = "exact"
     markers: Sequence[Point] = ()
     same: Same | None = None  # whether both markers are on one curve
     piece: str = "stroke"  # what its model groups: strokes or strands
@@ -118,7 +119,7 @@ class Drawing:
         return (points + 0.5) / self.scale - 0.5
 
     def __repr__(self) -> str:
-        sure = "proved optimal" if self.proof else "not proved optimal"
+        sure = proved_in_words(self.proof, self.pieces_proof)
         return f"<Drawing: {self.counts}, model {self.model}, score {self.score:.4g}, {sure}>"
 
     def _repr_svg_(self) -> str:
@@ -250,6 +251,7 @@ def answered(drawing: Drawing, found: Grouped) -> Drawing:
         score=found.score,
         bound=found.bound,
         proof=found.proof,
+        pieces_proof=found.pieces_proof,
         same=found.same(*points) if points else None,
         piece="stroke" if isinstance(found, Grouping) else "strand",
         found=found,

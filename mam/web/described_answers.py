@@ -64,7 +64,8 @@ class GroupAnswer(_WebAnswer):
     assumed: str
     score: float
     bound: float | None
-    proof: str | None
+    proof: str | None  # of the grouping of its pieces,
+    pieces_proof: str | None  # and of the pieces
     pixel_size: None = None
     rows: int
     cols: int

@@ -64,8 +64,10 @@ def as_text(found: "Drawing", plan: OutputPlan, picture: Path) -> str:
 
 
 def _certificate(found: "Drawing") -> str:
+    from mam.vision.curves.answer import proved_in_words
+
     if found.proof is not None:
-        return f"score {found.score:.2f}, proved optimal"
+        return f"score {found.score:.2f}, {proved_in_words(found.proof, found.pieces_proof)}"
     return f"score {found.score:.2f}" + (
         "" if found.bound is None else f", within {found.bound - found.score:.2f} of the optimum"
     )

@@ -29,7 +29,7 @@ class Same(NamedTuple):
 
     same: bool
     margin: float
-    proof: str | None = None  # how it is known that the grouping is the best one, or None
+    proof: str | None = None  # how it is known that pieces and grouping are the best, or None
 
 
 class AttentionPair(NamedTuple):
@@ -53,6 +53,7 @@ class Grouped(ABC):
     score: float  # of the strokes and links, in the contour model
     bound: float | None = None  # no grouping of these strokes scores higher
     proof: str | None = None  # "exact" or "bound": none scores higher than this one
+    pieces_proof: str | None = "exact"  # the same of the strokes: none explain the pixels better
 
     @property
     @abstractmethod
@@ -87,7 +88,7 @@ class Grouped(ABC):
         return int(self.group.max(initial=-1)) + 1
 
     def __repr__(self) -> str:
-        sure = "proved optimal" if self.proof else "not proved optimal"
+        sure = proved_in_words(self.proof, self.pieces_proof)
         curves = f"{counted(len(self), 'curve')} of {counted(len(self.group), 'piece')}"
         return f"<{type(self).__name__}: {curves}, score {self.score:.4g}, {sure}>"
 
@@ -98,8 +99,13 @@ class Grouped(ABC):
 
     @property
     def gap(self) -> float | None:
-        """Bound minus score: 0 proves the grouping optimal."""
+        """Bound minus score: 0 proves the grouping of these pieces optimal."""
         return gap_between(self.score, self.bound)
+
+    @property
+    def whole_proof(self) -> str | None:
+        """How it is known that pieces and grouping are the best of their models."""
+        return self.proof if self.pieces_proof is not None else None
 
     @property
     def attentions(self) -> list[AttentionPair]:
@@ -153,9 +159,9 @@ class Grouped(ABC):
         """
         first, second = self.stroke_at(p, "the first point"), self.stroke_at(q, "the second point")
         if first == second:
-            return Same(True, np.inf, self.proof)
+            return Same(True, np.inf, self.whole_proof)
         joined = bool(self.group[first] == self.group[second])
-        return Same(joined, abs(self._weakest_link(first, second)), self.proof)
+        return Same(joined, abs(self._weakest_link(first, second)), self.whole_proof)
 
     def _weakest_link(self, first: int, second: int) -> float:
         """The belief of the weakest link on the strongest way; -inf without any way."""
@@ -190,6 +196,17 @@ class Grouped(ABC):
         """What to say about a point on no curve; ``far`` is None in an image without any."""
         why = "the image has none" if far is None else f"the nearest is {far:.0f} px away"
         return ValueError(f"{name} {_shown(at)} is on no curve: {why}")
+
+
+def proved_in_words(proof: str | None, pieces_proof: str | None) -> str:
+    """What is proved of a grouping.
+
+    >>> proved_in_words("exact", None)
+    'proved the best of these pieces'
+    """
+    if proof is None:
+        return "not proved optimal"
+    return "proved optimal" if pieces_proof else "proved the best of these pieces"
 
 
 def _shown(at: np.ndarray) -> str:

@@ -46,7 +46,7 @@ def measured(
             crossings=int(crossings[at]),
             pieces=len(found.chains[chain].strokes),
             weakest=_weakest(found, found.chains[chain].strokes),
-            proof=found.proof,
+            proof=found.whole_proof,
         )
         for at, (line, chain) in enumerate(zip(lines, order, strict=True))
     ]

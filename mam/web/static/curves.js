@@ -71,7 +71,7 @@ function later() {
 function render() {
   const many = answer.curves.length;
   byId("count").textContent = `${counted(many, "curve")} of ${counted(answer.pieces.length, answer.piece)}`;
-  const sure = answer.proof ? "proved optimal" : answer.bound === null ? "not proved optimal" : `within ${(answer.bound - answer.score).toFixed(2)} of the optimum`;
+  const sure = answer.proof ? proved() : answer.bound === null ? "not proved optimal" : `within ${(answer.bound - answer.score).toFixed(2)} of the optimum`;
   byId("certificate").textContent = `Score ${answer.score.toFixed(2)}, ${sure}. Assumed: ${answer.assumed}.`;
   byId("command").textContent = answer.command;
   if (byId("automatic").checked && answer.threshold !== null) byId("threshold").value = answer.threshold;
@@ -144,11 +144,15 @@ function drawOtherwise() {
   }
 }
 
+function proved() {
+  return answer.pieces_proof ? "proved optimal" : "proved the best of these pieces";
+}
+
 function about(curve) {
   const words = [`Curve ${curve.number}: length ${curve.length} px`, `width ${curve.width ?? "?"} px`, counted(curve.crossings, "crossing")];
   words.push(curve.closed ? "closed, no ends" : "2 ends", counted(curve.pieces, answer.piece));
   if (curve.weakest !== null) words.push(`weakest link ${curve.weakest.toFixed(2)}`);
-  words.push(answer.proof ? "proved optimal" : "not proved");
+  words.push(answer.proof ? proved() : "not proved");
   return `${words.join(", ")}.`;
 }
 

@@ -14,6 +14,7 @@ from mam.data.raster import stroke_sprite
 from mam.tasks.contours_apart import contours_of
 from mam.tasks.pathfinder import group_marked, predict
 from mam.vision.curves.answer import Same
+from mam.vision.curves.corrections import Corrections
 from mam.vision.curves.strokes.continuation import learn_smooth
 from mam.vision.curves.strokes.contour_answer import Grouping
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
@@ -224,6 +225,20 @@ def test_markers_in_the_picture(grouper: ContourGrouper, unseen: list[Pathfinder
     assert alone.same == found[3].same and alone.margin == pytest.approx(found[3].margin)
     with pytest.raises(ValueError, match="hidden strokes for 0"):
         grouper.predict([unseen[0].clean], [])
+
+
+def test_what_follows_from_strokes_that_are_not_proved_is_not_proved(
+    grouper: ContourGrouper, unseen: list[PathfinderRow]
+) -> None:
+    rows, cols = np.ogrid[:300, :300]
+    disc = np.hypot(rows - 60, cols - 60) < 12
+    clean, blot = grouper.predict([unseen[0].clean, np.where(disc, 255, unseen[0].clean)])
+    assert clean.pieces_proof and clean.same(*unseen[0].markers).proof == "exact"
+    assert blot.proof == "exact" and blot.pieces_proof is None and blot.whole_proof is None
+    assert blot.same(*unseen[0].markers).proof is None
+    assert "best of these pieces" in repr(blot) and "proved optimal" in repr(clean)
+    again = grouper.corrected(blot, Corrections())
+    assert again.pieces_proof is None
 
 
 def test_empty_images_and_single_strokes(grouper: ContourGrouper) -> None:

@@ -81,7 +81,8 @@ def test_counts_are_the_best_of_all(seed: int) -> None:
     if not 0 < len(arcs) < 7:
         return
     single = rng.normal(0, 3, len(arcs))
-    found = find_line_counts(arcs, single)
+    found, proof = find_line_counts(arcs, single)
+    assert proof == "exact"
     every = itertools.product(range(1, line_counts.MOST + 1), repeat=len(arcs))
     best = max(scored(arcs, single, lines) for lines in every)
     assert scored(arcs, single, tuple(found.tolist())) == pytest.approx(best, abs=1e-4)

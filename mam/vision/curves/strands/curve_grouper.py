@@ -67,6 +67,7 @@ class Described(NamedTuple):
     strands: Strands
     links: Links
     pens: PenFit | None
+    proof: str | None  # how it is known that no other strands explain the ink better
 
 
 class CurveGrouper(ChainGrouper):
@@ -219,7 +220,7 @@ class CurveGrouper(ChainGrouper):
         self, own: Described, told: Links, presence: Presence, found: Decided | None
     ) -> tuple[Decided, Certificate]:
         """The answer to one picture, decided by itself unless that was done."""
-        strands, links, pens = own
+        strands, links, pens, _ = own
         if found is not None:
             return found, certify(links, found, presence, self.potentials, self.bound)
         if pens is not None:
@@ -232,23 +233,25 @@ class CurveGrouper(ChainGrouper):
         """What may be joined, with what it scores."""
         if drawn.lanes is not None:
             counts = find_line_counts(drawn.lanes.arcs, continuation.single(drawn.lanes))
-            lanes = describe_lanes(drawn.lanes, counts, picture)
+            lanes = describe_lanes(drawn.lanes, counts.each, picture)
             side = np.tile(np.array([[1, 0]]), (len(lanes.pair), 1))
             links = Links(lanes.pair, side, continuation.lane_odds(lanes), lanes.passage)
             gaps = describe_gaps(drawn, lanes, check_bridging(self.bridging))
             bridges = self._links(gaps, continuation)
             bridges = replace(bridges, passage=np.full(len(bridges), -1))
-            return Described(lanes.strands, Links.joined([links, bridges]), lanes.pens)
+            joined = Links.joined([links, bridges])
+            return Described(lanes.strands, joined, lanes.pens, counts.proof)
         if self.branches:
             drawn = replace(drawn, strands=crossings_whole(drawn.strands))
         drawing = describe(drawn, check_bridging(self.bridging), picture)
-        return Described(drawing.strands, self._links(drawing, continuation), None)
+        links = self._links(drawing, continuation)
+        return Described(drawing.strands, links, None, drawn.proof)
 
     def corrected(self, found: CurveGrouping, corrections: Corrections) -> CurveGrouping:
         """Solve again with what is known of some links; all else is as it was."""
         links = complete(found.links, corrections.demand, self.potentials.least_link)
         known_links = [clamped(links, corrections)]
-        own = Described(found.strokes, links, found.pens)
+        own = Described(found.strokes, links, found.pens, found.pieces_proof)
         [(decided, known)] = self._decided([own], known_links)
         return self._answer(*own, decided, known, found.pixels)
 
@@ -264,6 +267,7 @@ class CurveGrouper(ChainGrouper):
         strands: Strands,
         links: Links,
         pens: PenFit | None,
+        proof: str | None,
         found: Decided,
         known: Certificate,
         mask: Bool[np.ndarray, "rows cols"],
@@ -275,7 +279,7 @@ class CurveGrouper(ChainGrouper):
         # The groups that are curves, numbered anew in the same order.
         number = np.cumsum(np.bincount(group[curve], minlength=len(strands)) > 0) - 1
         group = np.where(curve, number[group], -1)
-        return CurveGrouping(strands, group, links, *found[:2], mask, *known, pens=pens)
+        return CurveGrouping(strands, group, links, *found[:2], mask, *known, proof, pens=pens)
 
     def _fitted(self) -> StrandContinuation:
         return self._learned("continuation_")

@@ -84,16 +84,14 @@ class DotLinks(NamedTuple):
     score: Float[np.ndarray, " links"]
 
 
-def directed(dots: Dots, strands: Strands) -> Strands:
-    """The dots of lines as strands, each along its line."""
+def directed(dots: Dots, strands: Strands) -> tuple[Strands, str | None]:
+    """The dots of lines as strands, each along its line, and how these are known to be the best."""
     links = find_dot_links(dots, strands)
-    on = np.zeros(0, bool)
+    on, proof = np.zeros(0, bool), "exact"
     if len(links.site):
         graph = dot_graph(links, len(dots.place))
-        on = (
-            solve(graph, {"link": np.stack([np.zeros(len(links.score)), links.score], 1)})["link"]
-            == 1
-        )
+        found = solve(graph, {"link": np.stack([np.zeros(len(links.score)), links.score], 1)})
+        on, proof = found["link"] == 1, found.proof
     axis = np.zeros((len(dots.place), 2))
     for side, sign in ((0, 1.0), (1, -1.0)):
         site = links.site[on, side]
@@ -102,7 +100,7 @@ def directed(dots: Dots, strands: Strands) -> Strands:
         for own, way in zip(site[mine].tolist(), unit[mine], strict=True):
             # Both links of a dot lead away from it: one of them is turned round.
             axis[own] += -way if axis[own] @ way < 0 else way
-    return _as_strands(dots, axis)
+    return _as_strands(dots, axis), proof
 
 
 def _as_strands(dots: Dots, axis: Float[np.ndarray, "dots 2"]) -> Strands:

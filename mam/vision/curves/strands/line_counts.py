@@ -12,6 +12,8 @@ arc, :math:`\lambda^+` their positive part and :math:`\lambda^-` the rest, :math
 more line costs, and every line that begins or ends at an event costs :math:`\tau`.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -58,23 +60,31 @@ def line_terms(arcs: RunArcs, widths: RunWidths) -> Float[np.ndarray, "arcs term
     return np.stack([np.asarray(column, float) for column in columns], 1)
 
 
-def find_line_counts(arcs: RunArcs, single: Float[np.ndarray, " arcs"]) -> Int[np.ndarray, " arcs"]:
+class LineCounts(NamedTuple):
+    """How many lines run through each arc, and how that is known to be the best answer."""
+
+    each: Int[np.ndarray, " arcs"]
+    proof: str | None
+
+
+def find_line_counts(arcs: RunArcs, single: Float[np.ndarray, " arcs"]) -> LineCounts:
     """Return how many lines run through each arc; ``single`` are log odds of one alone.
 
     >>> from mam.vision.curves.strands.ink_runs import find_runs
     >>> from mam.vision.curves.strands.run_arcs import find_arcs
     >>> ink = np.zeros((20, 30), bool)
     >>> ink[4:7, :10] = ink[10:13, :10] = ink[4:13, 10:20] = ink[4:7, 20:] = ink[10:13, 20:] = True
-    >>> find_line_counts(find_arcs(find_runs(ink)), np.full(5, 1.0)).tolist()
-    [1, 1, 2, 1, 1]
+    >>> counts = find_line_counts(find_arcs(find_runs(ink)), np.full(5, 1.0))
+    >>> counts.each.tolist(), counts.proof
+    ([1, 1, 2, 1, 1], 'exact')
     """
     if not len(arcs):
-        return np.zeros(0, np.int64)
+        return LineCounts(np.zeros(0, np.int64), "exact")
     more = np.maximum(single, 0.0)
     steps = [-single, *(-more - _MORE for _ in range(MOST - 2))]
     evidence = np.cumsum(np.stack([np.zeros(len(arcs)), *steps], 1), 1)
     found = solve(_line_graph(arcs), {"lines": evidence})
-    return 1 + np.asarray(found["lines"], np.int64)
+    return LineCounts(1 + np.asarray(found["lines"], np.int64), found.proof)
 
 
 def _line_graph(arcs: RunArcs) -> FactorGraph:

@@ -38,6 +38,7 @@ class StrandSketch:
     axis: Axis
     shape: tuple[int, ...]  # of the mask
     lanes: LaneSketch | None = None  # of a chart: this tells more
+    proof: str | None = "exact"  # how the directions of dots are known to be the best
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +70,10 @@ def sketch(mask: Bool[np.ndarray, "rows cols"], branches: bool = False) -> Stran
     ground = smooth_relief(mask)
     found, short = find_pieces(ground)
     strands = at_corners(through(found if branches else side_by_side(found, ground)))
-    dots = find_dots(mask, ground, short, strands)
+    dots, proof = find_dots(mask, ground, short, strands), "exact"
     if len(dots.place):
-        strands = joined_strands(strands, directed(dots, strands))
+        more, proof = directed(dots, strands)
+        strands = joined_strands(strands, more)
     axis = find_axis(strands)
     if dashes_of(strands).any():
         strands = at_corners(strands, CORNER)
@@ -80,7 +82,7 @@ def sketch(mask: Bool[np.ndarray, "rows cols"], branches: bool = False) -> Stran
     thin = ground.scale == 1 and len(strands) > 0 and float(np.mean(strands.width)) <= THICK
     if thin and not branches:
         lanes = sketch_lanes(ground.radius > 0, axis)
-    return StrandSketch(strands, ground, axis, mask.shape, lanes)
+    return StrandSketch(strands, ground, axis, mask.shape, lanes, proof)
 
 
 def describe(

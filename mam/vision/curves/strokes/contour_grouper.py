@@ -48,6 +48,8 @@ from mam.vision.images.discs import Hidden
 from mam.vision.parts.masks import Parts, read_parts
 from mam.vision.parts.sparsifier import Sparsifier
 
+Proofs = Sequence[str | None]  # of the strokes of each image
+
 
 class ContourGrouper(ChainGrouper):
     """Learn from known contours how strokes continue each other; group the strokes of images.
@@ -122,7 +124,8 @@ class ContourGrouper(ChainGrouper):
         found: list[BySeed] = []
         for some in batches(len(weights)):
             own = weights[some]
-            found += by_image(self._poses(own, parts, seeds), len(own))
+            strokes = [poses for poses, _ in self._strokes(own, parts, seeds)]
+            found += by_image(strokes, len(own))
             progress(len(own))
         return found
 
@@ -149,14 +152,14 @@ class ContourGrouper(ChainGrouper):
         # One thread sparsifies the next images while this one groups the last.
         with ThreadPoolExecutor(1) as ahead:
             sparsified = ahead.map(
-                lambda some: self._poses(
+                lambda some: self._strokes(
                     weights[some], parts, [self.seed], unknown and unknown[some]
                 ),
                 several,
             )
-            for some, [poses] in zip(several, sparsified, strict=True):
+            for some, [(poses, proofs)] in zip(several, sparsified, strict=True):
                 covered = None if hidden is None else hidden[some]
-                found += self._grouped(weights[some], poses, covered)
+                found += self._grouped(weights[some], poses, proofs, covered)
         return found
 
     def score(self, images: Images, y: CoursesByImage) -> float:
@@ -190,24 +193,28 @@ class ContourGrouper(ChainGrouper):
         values = [(name, one_channel(image, name)) for name, image in named]
         return [pixels * as_binary(pixels, self.threshold, name) for name, pixels in values]
 
-    def _poses(
+    def _strokes(
         self,
         weights: list[np.ndarray],
         parts: Parts,
         seeds: Sequence[int],
         unknown: Sequence[Bool[np.ndarray, "_ _"]] | None = None,
-    ) -> list[Poses]:
-        """The strokes that the sparsifier finds, seed by seed."""
+    ) -> list[tuple[Poses, Proofs]]:
+        """The strokes that the sparsifier finds, seed by seed, and the proof of each image."""
         preset = self._preset
         own = {"parts": parts, "restarts": self.restarts or preset.restarts}
         sparsifier = self._sparsifier.set_params(**preset.sparsifier, **own)
         found = sparsifier.transform_by_seed([w > 0 for w in weights], seeds, unknown)
-        return [preset.strokes(weights, placements, parts, unknown) for placements in found]
+        return [
+            (preset.strokes(weights, several, parts, unknown), [one.proof for one in several])
+            for several in found
+        ]
 
     def _grouped(
         self,
         weights: list[np.ndarray],
         poses: Poses,
+        proofs: Proofs,
         hidden: Sequence[Hidden] | None,
     ) -> list[Grouping]:
         continuation = self._fitted()
@@ -218,13 +225,14 @@ class ContourGrouper(ChainGrouper):
             group = group_numbers(seen.stroke, self._solved(poses, seen).on, len(poses))
             poses, more = add_hidden(poses, hidden, continuation, np.bincount(group)[group])
             links = Links.joined([seen, more])
-        return self._decided(weights, *sorted_by_image(poses, self._above_least(links)))
+        return self._decided(weights, proofs, *sorted_by_image(poses, self._above_least(links)))
 
     def corrected(self, found: Grouping, corrections: Corrections) -> Grouping:
         """Solve again with what is known of some links; all else is as it was."""
         poses = replace(found.strokes, image=np.zeros(len(found.strokes), np.int64))
         links = complete(found.links, corrections.demand, self._potentials.least_link)
-        [again] = self._decided([found.pixels], poses, links, clamped(links, corrections))
+        known = clamped(links, corrections)
+        [again] = self._decided([found.pixels], [found.pieces_proof], poses, links, known)
         return again
 
     def _above_least(self, links: Links) -> Links:
@@ -243,7 +251,12 @@ class ContourGrouper(ChainGrouper):
         return Decided(*map(np.concatenate, zip(none, *found, strict=True)))
 
     def _decided(
-        self, weights: list[np.ndarray], poses: Poses, links: Links, wanted: Links | None = None
+        self,
+        weights: list[np.ndarray],
+        proofs: Proofs,
+        poses: Poses,
+        links: Links,
+        wanted: Links | None = None,
     ) -> list[Grouping]:
         """Decide all images, by ``wanted`` scores if given, and cut the answer by image."""
         potentials = self._potentials
@@ -253,12 +266,12 @@ class ContourGrouper(ChainGrouper):
         group = group_numbers(links.stroke, found.on, len(poses))
         answers = []
         cuts = cut_by_image(poses, links, len(weights))
-        for (mine, some, own), pixels in zip(cuts, weights, strict=True):
+        for (mine, some, own), pixels, proof in zip(cuts, weights, proofs, strict=True):
             answer = Decided(*(values[some] for values in found))
             known = certify(own, answer, presence[mine], potentials, self.bound)
             groups = group[mine] - group[mine].min(initial=len(poses))
             said = Grouping(poses.take(mine), groups, own, *answer[:2], pixels > 0, *known)
-            answers.append(replace(said, part_masks=masks))
+            answers.append(replace(said, pieces_proof=proof, part_masks=masks))
         return answers
 
     def _fitted(self) -> Continuation:
