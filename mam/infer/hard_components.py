@@ -23,7 +23,7 @@ _FIRST = 0.1
 # Variables of components that it gets although no bound is asked for.
 EASY = 500
 # Variables of components that branch and bound nearly always proves within a second.
-PROVABLE = 100
+PROVABLE = 200
 _BOTH = "toulbar2 and max-product"
 
 

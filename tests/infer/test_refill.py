@@ -102,7 +102,7 @@ def test_so_many_as_are_demanded_are_on(seed: int, size: int, data: st.DataObjec
 
 
 def test_quick_answers_large_components_without_compiling() -> None:
-    graph, evidence = cover(1, 150)
+    graph, evidence = cover(1, 300)
     with compilations() as names:
         found = solve(graph, evidence, method="quick", largest_table=4)
     assert names == [] and "refilling" in found.ways and found.proof is None

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import ndimage
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -203,12 +202,24 @@ def _in_order(pieces: list[Lane], before: list[int], after: list[int]) -> list[t
 def _aligned(few: list[float], many: list[float]) -> list[int]:
     """For each of a few heights one of many, in the same order, so that all are as near as can be.
 
+    (scipy's assignment would do; loading it takes longer than most pictures.)
+
     >>> _aligned([3.0, 9.0], [0.0, 4.0, 8.0])
     [1, 2]
     """
-    cost = np.abs(np.subtract.outer(few, many))
-    # Heights come in order, so that sorting what is chosen makes the cost no larger.
-    return np.sort(linear_sum_assignment(cost)[1]).tolist()
+    cost = np.full((len(few) + 1, len(many) + 1), np.inf)
+    cost[0] = 0.0
+    for i, height in enumerate(few, 1):
+        for j in range(i, len(many) + 1):
+            taken = cost[i - 1, j - 1] + abs(height - many[j - 1])
+            cost[i, j] = min(cost[i, j - 1], taken)
+    chosen, j = [], len(many)
+    for i in range(len(few), 0, -1):
+        while cost[i, j] == cost[i, j - 1]:
+            j -= 1
+        j -= 1
+        chosen.append(j)
+    return chosen[::-1]
 
 
 def _joined(pieces: list[Lane], seams: list[tuple[int, int]], widths: RunWidths) -> Lanes:
