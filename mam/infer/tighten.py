@@ -1,7 +1,7 @@
 """A bound below that of the linear program over single variables.
 
 Where cycles of pairwise factors are frustrated that program is loose. Round by round, the cycles
-that promise most get triangles (``clusters``), and the dual descends on the larger model.
+that promise most get triangles (``pair_clusters``), and the dual descends on the larger model.
 """
 
 from collections.abc import Sequence
