@@ -1,9 +1,9 @@
 """Grouping continuous curves: ropes, cables, fibres, drawn lines, of any width.
 
 A mask is cut into strands, the stretches between crossings. A strand is a part with two sides, a
-pair of ends that may continue each other an attention variable with a learned potential, and
-max-product decides which are ON: the contour model, on other parts. ``CurveGrouper`` puts these
-steps together.
+pair of ends that may continue each other an attention variable with a learned potential, and the
+best answer says which are ON: the contour model, on other parts. ``CurveGrouper`` puts these steps
+together.
 """
 
 from collections.abc import Callable, Sequence

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from mam.vision.curves.strands.skeleton_cut import borders
-from mam.vision.curves.strands.strands import Strands, means_of
+from mam.vision.curves.strands.skeleton_cut import borders, means_of
+from mam.vision.curves.strands.strands import Strands
 
 _FIT = 2.5  # widths of a strand that tell how it ends
 _FIT_LEAST = 14.0  # px, the same for thin curves; fewer pixels have no direction

@@ -3,17 +3,19 @@ r"""Pairs of strand ends that may continue each other, and the learned log odds 
 Two ends :math:`p, q` with headings :math:`u, v` that leave their strands are joined by the chord
 :math:`c = q - p`. Let :math:`\alpha` be the turn from :math:`u` to :math:`c` and :math:`\beta` that
 from :math:`c` to :math:`-v`. On a circle :math:`\alpha = \beta`, and with curvature :math:`\kappa`
-the whole turn is :math:`\alpha + \beta = \kappa |c|`. The log odds of a continuation are
-:math:`\theta \cdot \phi` with learned weights and the terms
+the whole turn is :math:`\alpha + \beta = \kappa |c|`; what is not foretold of it is
+:math:`\psi = \alpha + \beta - \kappa |c|`. The log odds of a continuation are
+:math:`\theta \cdot \phi` with learned weights and, of a pair that is not alone at a node, the terms
 
 .. math::
-    \phi = \left(1, \; \frac{|c|}{w'}, \; \frac{o}{w}, \; (\alpha - \beta)^2, \;
-    (\alpha + \beta - \kappa |c|)^2, \;
-    \frac{\log^2(w_p / w_q)}{\sigma^2 + (0.5 / w)^2 + v}\right)
+    \phi = \left(1, \; \frac{|c|}{w'}, \; \frac{o}{w}, \; h(\alpha - \beta), \; h(\psi), \;
+    \frac{\log^2(w_p / w_q)}{\sigma^2 + (0.5 / w)^2 + v}, \; \psi^2, \; \dots\right),
+    \qquad h(x) = \log\left(1 + (x / \lambda)^2\right)
 
 where :math:`o` is the length of the chord outside the mask, :math:`w` the mean width,
-:math:`w'` the greater of :math:`w` and the mask's thickness on the way, and :math:`v` is 0 but for
-a brush whose width varies along the curve.
+:math:`w'` the greater of :math:`w` and the mask's thickness on the way, :math:`v` is 0 but for
+a brush whose width varies along the curve, and :math:`\lambda` is how well a direction is known.
+The other terms (``TERMS``) say what else is at the node of the two, if they lie at one.
 """
 
 from dataclasses import dataclass
