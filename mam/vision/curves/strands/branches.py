@@ -23,6 +23,7 @@ from mam.infer.certificate import Certificate
 from mam.models import PartKind
 from mam.models.parts import part_attention_graph
 from mam.vision.curves.chain_model import (
+    NO_LINKS,
     ContourPotentials,
     Decided,
     Links,
@@ -134,8 +135,7 @@ def decide_branching(
     An end at a fork that branches has two that are ON.
     """
     if not len(links):
-        nothing = np.zeros(0, bool)
-        return Decided(nothing, np.zeros(0), nothing), Certificate(0.0, 0.0, "exact")
+        return NO_LINKS, Certificate(0.0, 0.0, "exact")
     forks = find_forks(node, links, told, potentials)
     graph, plain = fork_graph(links, forks, presence, potentials)
     evidence = {
