@@ -199,6 +199,31 @@ def test_nodes_are_registered_in_one_way() -> None:
     assert others == []
 
 
+MOST_LINES, MOST_IN_A_BODY = 299, 44  # see Style in CONTRIBUTING
+
+
+def too_long(source: str) -> list[str]:
+    """The file, and its functions whose bodies are too long; docstrings do not count."""
+    found = ["the file"] if len(source.splitlines()) > MOST_LINES else []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[min(ast.get_docstring(node) is not None, len(node.body) - 1)]
+            if (node.body[-1].end_lineno or 0) - first.lineno >= MOST_IN_A_BODY:
+                found.append(node.name)
+    return found
+
+
+@pytest.mark.parametrize("path", list(ROOT.rglob("*.py")), ids=str)
+def test_files_and_functions_are_short(path: Path) -> None:
+    assert too_long(path.read_text()) == []
+
+
+def test_what_is_too_long_is_found() -> None:
+    long = "def f():\n    'Do.'\n" + "    x = 1\n" * 44
+    assert too_long(long) == [] and too_long(long + "    x = 1\n") == ["f"]
+    assert too_long("x = 1\n" * 300) == ["the file"]
+
+
 HOP = re.compile(r"(\S+\.py): ((?:[\w.]+(?:, )?)+)")
 
 

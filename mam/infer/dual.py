@@ -87,7 +87,7 @@ class DualDescent:
 
     def improved(self, state: DualState, messages: Store, bound: Array) -> DualState:
         """Return the state at new messages; bound and assignment are the better of both."""
-        states = decode(passing.beliefs(self.wiring, self.evidence, messages))
+        states = passing.best_states(passing.beliefs(self.wiring, self.evidence, messages))
         score = self._score(states)
         better = score > state.score
         kept = tuple(
@@ -189,13 +189,3 @@ class DualDescent:
 
     def _score(self, states: Store) -> Array:
         return total_score(self.wiring, self.potentials, self.scores, states)[0]
-
-
-def decode(beliefs: Store) -> Store:
-    """Return the best state of each variable on its own; a tie is OFF, or the first state."""
-    return tuple(
-        (belief > 0).astype(jnp.int32)
-        if belief.ndim == 1
-        else jnp.argmax(belief, -1).astype(jnp.int32)
-        for belief in beliefs
-    )

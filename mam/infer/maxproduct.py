@@ -10,9 +10,9 @@ import numpy as np
 from mam.graph import CompiledGraph, FactorGraph
 from mam.graph.evidence import Evidence
 from mam.infer import evaluate
-from mam.infer.certify import dual_bounds
 from mam.infer.climb import climb
 from mam.infer.deadline import Deadline
+from mam.infer.dual_bounds import dual_bounds
 from mam.infer.loop import Info
 from mam.infer.mutual import mutual_best
 from mam.infer.neighbours import regions

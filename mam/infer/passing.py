@@ -53,6 +53,14 @@ def _summed_in_turn(store: Array, slots: Int[Array, "most variables"]) -> Array:
     return jax.lax.scan(add, nothing, slots)[0]
 
 
+def best_states(beliefs: Store) -> Store:
+    """Return the best state of each variable on its own; a tie is OFF, or the first state."""
+    return tuple(
+        (belief > 0 if belief.ndim == 1 else jnp.argmax(belief, -1)).astype(jnp.int32)
+        for belief in beliefs
+    )
+
+
 def degrees(wiring: Wiring) -> tuple[Array, ...]:
     """Return the number of factors of each variable."""
     return tuple(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mam.factors import Ragged
-from mam.infer.twins import mixed
+from mam.infer.twins import GOLDEN, mixed
 
 # Bits of a table that costs nothing: up to here the inside of a chain need not wait for its ends.
 _CHEAP = 8.0
@@ -89,7 +89,7 @@ def plan_rounds(
 
 def _shuffled(numbers: np.ndarray) -> np.ndarray:
     """A fixed shuffle, to break ties: by number, a chain would leave from one end only."""
-    return mixed(numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    return mixed(numbers.astype(np.uint64) * GOLDEN)
 
 
 @dataclass(frozen=True)

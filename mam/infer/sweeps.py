@@ -256,10 +256,7 @@ def _found(
     wiring: Wiring, potentials: Store, evidence: Store, beliefs: Store, exact: Array
 ) -> Swept:
     """The states that beliefs say, and what they score."""
-    states = tuple(
-        (belief > 0 if n == 2 else jnp.argmax(belief, -1)).astype(jnp.int32)
-        for belief, n in zip(beliefs, wiring.states, strict=True)
-    )
+    states = passing.best_states(beliefs)
     by_factor = scores_by_factor(wiring, potentials, states)
     known = tuple(as_scores(values, n) for values, n in zip(evidence, wiring.states, strict=True))
     possible = tuple(jnp.where(jnp.isneginf(scores), 0.0, scores) for scores in by_factor)

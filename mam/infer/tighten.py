@@ -1,7 +1,7 @@
 """A bound below that of the linear program over single variables.
 
 Where cycles of pairwise factors are frustrated that program is loose. Round by round, the cycles
-that promise most get triangles (``clusters``), and the dual descends on the larger model.
+that promise most get triangles (``pair_clusters``), and the dual descends on the larger model.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from mam.factors import Pairwise, Table
 from mam.factors.numeric_limits import limit
 from mam.factors.reduce import every_configuration
 from mam.graph import FactorGraph, GraphUnion, Scores, union_scores
-from mam.infer.certify import dual_bounds
 from mam.infer.cycles import MOST_NODES, Cycle, Pair, frustrated_cycles, nodes_of
 from mam.infer.deadline import Deadline
+from mam.infer.dual_bounds import dual_bounds
 from mam.infer.options import Options
 from mam.infer.pair_clusters import PairModel, with_values
 from mam.infer.passing import HostStore

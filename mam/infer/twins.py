@@ -11,6 +11,8 @@ import numpy as np
 
 from mam.factors.network import Tables
 
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: spreads small numbers
+
 
 @dataclass(frozen=True)
 class Twins:

@@ -73,12 +73,11 @@ class PaperPoints(NamedTuple):
 
 
 class RivalPoint(NamedTuple):
-    """What a rival learned and how often it is right: measured, not quoted."""
+    """What a rival learned from and how often it is right: measured, not quoted."""
 
     kind: str
     learn: str  # the level learned on
     images: int  # different ones
-    seen: int  # images in all epochs
     right: Mapping[str, float]  # per cent, by level tested on
 
 

@@ -54,7 +54,7 @@ def _point(run: Mapping[str, Any], kind: str, level: str) -> RivalPoint:
     right = {name: 100 * float(share) for name, share in run["accuracy"].items()}
     if any(not 0 <= one <= 100 for one in right.values()):
         raise ValueError(f"accuracy {run['accuracy']}")
-    return RivalPoint(kind, level, int(settings["images"]), int(run["images_seen"]), right)
+    return RivalPoint(kind, level, int(settings["images"]), right)
 
 
 def rival_steps(study: Study) -> list[Step]:
@@ -74,7 +74,7 @@ def rival_points(study: Study) -> tuple[RivalPoint, ...]:
         result = study.store.result(step)
         right = {level: 100 * share for level, share in result["accuracy"].items()}
         kind, images = step.settings["rival"], step.settings["images"]
-        found.append(RivalPoint(kind, _LEARNED, images, result["images_seen"], right))
+        found.append(RivalPoint(kind, _LEARNED, images, right))
     return tuple(found)
 
 

@@ -12,6 +12,7 @@ from PIL import Image, TiffImagePlugin
 from mam.core.words import counted
 from mam.data.pixels import black_and_white
 from mam.tasks.drawing import Drawing
+from mam.vision.images.thin_masks import box_of
 
 
 def tif_file(found: Drawing, name: str) -> bytes:
@@ -74,8 +75,5 @@ def run_lengths(mask: Bool[np.ndarray, "rows cols"]) -> list[int]:
 
 def _box(mask: Bool[np.ndarray, "rows cols"]) -> list[int]:
     """Left, top, width, height."""
-    if not mask.any():
-        return [0, 0, 0, 0]
-    rows, cols = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
-    left, top = int(cols[0]), int(rows[0])
-    return [left, top, int(cols[-1]) + 1 - left, int(rows[-1]) + 1 - top]
+    rows, cols = box_of(mask)
+    return [cols.start, rows.start, cols.stop - cols.start, rows.stop - rows.start]

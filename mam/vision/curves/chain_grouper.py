@@ -6,6 +6,7 @@ from mam.core.estimator import Estimator
 from mam.vision.curves.chain_model import ChainSolver
 
 WIDEST = 10.0  # times the gaps learned from; beyond, everything might be joined to everything
+NEXT_TO_NOTHING = 1e-9  # stands for no bridging at all where gaps are divided by it
 
 
 def check_bridging(bridging: float | int) -> float:

@@ -102,6 +102,9 @@ class Decided(NamedTuple):
     proved: Bool[np.ndarray, " links"]  # whether the best answer to its component is known
 
 
+NO_LINKS = Decided(np.zeros(0, bool), np.zeros(0), np.zeros(0, bool))
+
+
 class ChainSolver:
     """Decides links; remembers the sizes of arrays used so far, which has no part in any answer."""
 
@@ -117,7 +120,7 @@ class ChainSolver:
         ([True], [6.8], [True])
         """
         if not len(links):
-            return Decided(np.zeros(0, bool), np.zeros(0), np.zeros(0, bool))
+            return NO_LINKS
         kind = two_sides(potentials)
         graph, _ = part_attention_graph(links.stroke, links.side, kind, vertices=len(presence))
         evidence = {"part": presence, "attention": links.score}

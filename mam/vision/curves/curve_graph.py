@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from mam.core.svg import Line
 from mam.vision.curves.crossings import find_crossings
-from mam.vision.curves.line_forms import is_closed, line_length
+from mam.vision.curves.line_forms import is_closed, lengths_along, line_length, points_at
 
 if TYPE_CHECKING:
     import networkx
@@ -69,11 +69,10 @@ def _along(
 
 def _stretch(line: Line, start: float, stop: float) -> Float[np.ndarray, "_ 2"]:
     """The part of a line between two lengths along it; a ring goes on after its first point."""
-    steps = np.linalg.norm(np.diff(line, axis=0), axis=1)
-    along = np.concatenate([[0.0], np.cumsum(steps)])
+    along = lengths_along(line)
     if stop > along[-1] + 1e-9:
         line = np.concatenate([line, line[1:]])
         along = np.concatenate([along, along[-1] + along[1:]])
     inside = (along > start) & (along < stop)
     at = np.concatenate([[start], along[inside], [stop]])
-    return np.stack([np.interp(at, along, column) for column in line.T], 1)
+    return points_at(line, at, along)

@@ -20,6 +20,23 @@ def is_closed(line: Line) -> bool:
     return bool(len(line) > 2 and (line[0] == line[-1]).all())
 
 
+def lengths_along(line: Line) -> Float[np.ndarray, " points"]:
+    """How far along a polyline each of its points lies, px."""
+    return np.append(0.0, np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1)))
+
+
+def points_at(
+    line: Line, at: Float[np.ndarray, " places"], along: Float[np.ndarray, " points"]
+) -> Float[np.ndarray, "places columns"]:
+    """What lies at some lengths along a polyline, of which the lengths of its points are known.
+
+    >>> line = np.array([[0.0, 0], [0, 4], [3, 4]])
+    >>> points_at(line, np.array([1.0, 5.5]), lengths_along(line)).tolist()
+    [[0.0, 1.0], [1.5, 4.0]]
+    """
+    return np.stack([np.interp(at, along, column) for column in line.T], 1)
+
+
 def in_short_steps(line: Line, most: float) -> Float[np.ndarray, "_ 2"]:
     """The same line with more points, no two in a row more than ``most`` px apart.
 
@@ -28,8 +45,12 @@ def in_short_steps(line: Line, most: float) -> Float[np.ndarray, "_ 2"]:
     """
     if len(line) < 2:
         return line
-    step = np.diff(line, axis=0)
-    parts = np.maximum(np.ceil(np.linalg.norm(step, axis=1) / most), 1).astype(int)
+    return cut_into(line, np.ceil(np.linalg.norm(np.diff(line, axis=0), axis=1) / most))
+
+
+def cut_into(line: Line, parts: Float[np.ndarray, " segments"]) -> Float[np.ndarray, "_ 2"]:
+    """The same line with each of its segments cut into so many parts, one at least."""
+    parts, step = np.maximum(parts, 1).astype(int), np.diff(line, axis=0)
     number = np.repeat(np.arange(len(parts)), parts)
     share = (np.arange(len(number)) - np.repeat(np.cumsum(parts) - parts, parts)) / parts[number]
     return np.concatenate([line[number] + share[:, None] * step[number], line[-1:]])

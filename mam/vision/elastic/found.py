@@ -10,6 +10,8 @@ from skimage import measure
 
 from mam.core.svg import as_svg
 from mam.infer.certificate import Certificate
+from mam.vision.curves.line_forms import lengths_along, points_at
+from mam.vision.images.thin_masks import box_of
 
 POINTS = 64  # of an outline
 _STEP = 2**0.5  # between sizes that are tried, at most; variants fill in between
@@ -81,10 +83,8 @@ def corners_of(mask: Bool[np.ndarray, "rows cols"]) -> tuple[int, int, int, int]
     >>> corners_of(np.array([[0, 0, 0], [0, 1, 1]], bool))
     (1, 1, 1, 2)
     """
-    rows, cols = (np.flatnonzero(mask.any(axis)) for axis in (1, 0))
-    if not len(rows):
-        return None
-    return int(rows[0]), int(cols[0]), int(rows[-1]), int(cols[-1])
+    rows, cols = box_of(mask)
+    return (rows.start, cols.start, rows.stop - 1, cols.stop - 1) if rows.stop else None
 
 
 def outline_of(mask: Bool[np.ndarray, "rows cols"]) -> Float[np.ndarray, "points 2"]:
@@ -99,10 +99,8 @@ def outline_of(mask: Bool[np.ndarray, "rows cols"]) -> Float[np.ndarray, "points
     pieces = np.asarray(measure.label(mask, connectivity=1))
     largest = pieces == 1 + np.bincount(pieces.ravel())[1:].argmax()
     line = max(measure.find_contours(np.pad(largest, 1).astype(float), 0.5), key=len) - 1
-    steps = np.hypot(*np.diff(line, axis=0).T)
-    along = np.concatenate([[0.0], np.cumsum(steps)])
-    wanted = np.linspace(0.0, along[-1], POINTS, endpoint=False)
-    return np.stack([np.interp(wanted, along, line[:, axis]) for axis in (0, 1)], 1)
+    along = lengths_along(line)
+    return points_at(line, np.linspace(0.0, along[-1], POINTS, endpoint=False), along)
 
 
 def sizes_between(least: float | int, most: float | int) -> Iterator[float]:

@@ -19,9 +19,7 @@ from mam.infer.stages import Pass, Stages
 class PlacedGraphs(NamedTuple):
     """Candidates: graphs placed on images."""
 
-    image: Int[
-        np.ndarray, " candidates"
-    ]  # number of its score map; of the first, if it has several
+    image: Int[np.ndarray, " candidates"]  # number of its score map, or of the first of several
     reference: Int[np.ndarray, "candidates vertices 2"]  # first place of each vertex's window
     there: Bool[np.ndarray, "candidates vertices"]
     ends: Int[np.ndarray, "candidates edges 2"]

@@ -33,7 +33,7 @@ _FAINT, _FAINT_LEAST = 5.0, 12.0  # what is no paper
 _SURE, _SURE_LEAST = 8.0, 20.0  # what a line has somewhere
 _WEAKEST = 0.2  # of the contrast of strong ink: what a line has somewhere
 _BORDER = 0.5  # of the contrast close by: less is a blurred border
-_CLOSE = 5  # px, window of what is close by
+CLOSE = 5  # px, window of what is close by
 
 
 def square_side(shape: tuple[int, ...]) -> int:
@@ -137,7 +137,7 @@ def ink_of(contrast: Plane) -> Bool[np.ndarray, "rows cols"]:
         return seen
     strong = float(np.quantile(contrast[seen], 0.9))
     sure = max(_SURE * noise, _SURE_LEAST, _WEAKEST * strong)
-    mask = seen & (contrast >= _BORDER * ndimage.maximum_filter(contrast, _CLOSE))
+    mask = seen & (contrast >= _BORDER * ndimage.maximum_filter(contrast, CLOSE))
     pieces = np.zeros(mask.shape, np.int32)
     ndimage.label(mask, np.ones((3, 3)), output=pieces)
     kept = np.zeros(int(pieces.max()) + 1, bool)

@@ -5,6 +5,8 @@ from jaxtyping import Bool, Float, UInt8
 from scipy import ndimage
 from skimage.color import rgb2lab
 
+from mam.vision.images.background import CLOSE
+
 Colour = tuple[int, int, int]  # red, green, blue from 0 to 255
 
 INKS = ("auto", "dark", "light")
@@ -15,7 +17,6 @@ _BIN = 12.0  # CIELAB units: colours within one box look alike
 _DIFFERENT = 25.0  # CIELAB units between two inks, at least
 _SHARE = 0.03  # of the ink: what is rarer is a border or a crossing
 _CORE = 0.9  # of the contrast close by: what has less is a blurred border
-_CLOSE = 5  # px
 
 
 def parse_colour(text: str) -> Colour:
@@ -71,7 +72,7 @@ def ink_colours(
     ((200, 0, 0), (0, 0, 200))
     """
     most = contrast.max(2)
-    core = mask & (most >= _CORE * ndimage.maximum_filter(most, _CLOSE))
+    core = mask & (most >= _CORE * ndimage.maximum_filter(most, CLOSE))
     seen = picture[core]
     lab = rgb2lab(1 - np.clip(contrast[core], 0, 255)[None] / 255)[0]
     boxes, which = np.unique(np.floor(lab / _BIN).astype(int), axis=0, return_inverse=True)

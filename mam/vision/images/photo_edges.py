@@ -31,9 +31,7 @@ class EdgeMap(NamedTuple):
     """Edges of an image, thinned."""
 
     strength: Float[Array, "rows cols"]  # change of brightness a px; 0 where there is no edge
-    type: Int[
-        Array, "rows cols"
-    ]  # direction of the brighter side, in 16ths of a turn from +x to +y
+    type: Int[Array, "rows cols"]  # where it is brighter, in 16ths of a turn from +x to +y
 
 
 def check_picture(pixels: Shaped[np.ndarray, "..."], name: str = "the image") -> None:

@@ -17,13 +17,11 @@ from mam.core.columns import Columns
 from mam.core.growing import GrowingSizes
 from mam.factors import AnyOf, Choice, Ragged
 from mam.graph import FactorGraph, GraphBuilder
-from mam.infer.twins import mixed
+from mam.infer.twins import GOLDEN, mixed
 from mam.vision.images.binary import as_states
 from mam.vision.parts.candidates import PartCandidates
 from mam.vision.parts.masks import Noise, Parts
 from mam.vision.parts.tiles import list_candidates
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +124,7 @@ def _weighed_pixels(cover: Cover, noise: Noise, by_pixel: bool) -> tuple[Ragged,
     _, state, parents = covered_pixels(cover)
     if by_pixel or not len(parents):
         return parents, np.where(state > 0, noise.gain, -noise.loss)
-    code = mixed(np.arange(1, len(cover) + 1, dtype=np.uint64) * _GOLDEN)
+    code = mixed(np.arange(1, len(cover) + 1, dtype=np.uint64) * GOLDEN)
     whose = np.add.reduceat(code[parents.values], parents.offsets[:-1])
     _, first, which = np.unique(whose, return_index=True, return_inverse=True)
     counts = [np.bincount(which.ravel()[state == sign], minlength=len(first)) for sign in (1, -1)]

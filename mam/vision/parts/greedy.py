@@ -15,11 +15,12 @@ from operator import add
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Shaped
 
 from mam.core.devices import by_device
 from mam.factors.reduce import sliding
 from mam.vision.images.binary import padded_batches
+from mam.vision.images.thin_masks import box_of
 from mam.vision.parts.masks import Noise
 
 StaticMask = tuple[tuple[bool, ...], ...]
@@ -44,7 +45,7 @@ def greedy_cover(
     crops = [_crop(image, len(mask) // 2) for image in images]
     found = [np.zeros((0, 2), np.int64)] * len(crops)
     size = by_device(*_BATCH)
-    shape = tuple(map(tuple, mask.tolist()))  # compiled in: only its own pixels are summed
+    shape = static_mask(mask)
 
     def work(batch: tuple[np.ndarray, np.ndarray]) -> None:
         numbers, canvas = batch
@@ -56,6 +57,11 @@ def greedy_cover(
         # On square canvases of few sizes: three compilations serve all letters.
         list(pool.map(work, padded_batches([crop for crop, _ in crops], size, np.False_)))
     return found
+
+
+def static_mask(mask: Bool[np.ndarray, "side side"]) -> StaticMask:
+    """A mask to be compiled in: then only its own pixels are summed."""
+    return tuple(map(tuple, mask.tolist()))
 
 
 def places_of(chosen: Bool[np.ndarray, "batch _ _"]) -> list[Int[np.ndarray, "_ 2"]]:
@@ -71,11 +77,11 @@ def places_of(chosen: Bool[np.ndarray, "batch _ _"]) -> list[Int[np.ndarray, "_ 
 
 def _crop(image: np.ndarray, margin: int) -> tuple[np.ndarray, np.ndarray]:
     """The part of the image that has ON pixels, and its corner; a margin within the image."""
-    rows, cols = np.flatnonzero(image.any(1)), np.flatnonzero(image.any(0))
-    if not len(rows):
+    rows, cols = box_of(image)
+    if not rows.stop:
         return np.zeros((1, 1), bool), np.zeros(2, np.int64)
-    top, left = max(rows[0] - margin, 0), max(cols[0] - margin, 0)
-    return image[top : rows[-1] + margin + 1, left : cols[-1] + margin + 1], np.array([top, left])
+    top, left = max(rows.start - margin, 0), max(cols.start - margin, 0)
+    return image[top : rows.stop + margin, left : cols.stop + margin], np.array([top, left])
 
 
 @partial(jax.jit, static_argnames="mask")
@@ -96,24 +102,27 @@ def _cover(
 
     def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         chosen, free, _ = state
-        counts = _under(jnp.where(free, lit, 0), mask)
+        counts = sums_under(jnp.where(free, lit, 0), mask)
         on = (counts // _SHIFT).astype(jnp.float32)
         off = (counts % _SHIFT).astype(jnp.float32) - on
         rise = gain * on - loss * off + prior
         top = (rise > 0) & (rise >= _highest_near(rise, 2 * reach))
         first = jnp.where(top, order, -jnp.inf)
         new = top & (first >= _highest_near(first, 2 * reach))
-        covered = _under(new.astype(jnp.int32), mirrored) > 0
+        covered = sums_under(new.astype(jnp.int32), mirrored) > 0
         return chosen | new, free & ~covered, jnp.any(new)
 
     start = jnp.zeros(images.shape, bool), jnp.ones(images.shape, bool), jnp.bool_(True)
     return jax.lax.while_loop(lambda state: state[2], step, start)[0]
 
 
-def _under(values: Int[Array, "images rows cols"], mask: StaticMask) -> Array:
-    """The sum of the values that a part placed at each pixel covers."""
+def sums_under(
+    values: Shaped[Array, "images rows cols"], mask: StaticMask, outside: Array | float | int = 0
+) -> Shaped[Array, "images rows cols"]:
+    """The sum of the values that a part placed at each pixel covers; ``outside`` beyond them."""
     reach = len(mask) // 2
-    padded = jnp.pad(values, ((0, 0), (reach, reach), (reach, reach)))
+    margin = (0, 0), (reach, reach), (reach, reach)
+    padded = jnp.pad(values, margin, constant_values=outside)
     rows, cols = values.shape[1:]
     places = [(i, j) for i, row in enumerate(mask) for j, on in enumerate(row) if on]
     return reduce(add, (padded[:, i : i + rows, j : j + cols] for i, j in places))

@@ -13,10 +13,10 @@ from jaxtyping import Int
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from mam.infer.twins import mixed
+from mam.infer.twins import GOLDEN, mixed
 from mam.vision.parts.cover import Cover
 
-_ODD = np.array([0x9E3779B97F4A7C15, 0xD1342543DE82EF95], np.uint64)
+_ODD = np.array([GOLDEN, 0xD1342543DE82EF95], np.uint64)
 
 
 @dataclass(frozen=True, eq=False)

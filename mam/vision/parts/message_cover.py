@@ -11,6 +11,7 @@ from jaxtyping import Bool, Int
 
 from mam.core.devices import by_device
 from mam.infer.grid_unions import GridOptions, GridUnions, solve_grids
+from mam.vision.images.thin_masks import box_of
 from mam.vision.parts.masks import Noise
 
 # Facts, "Pathfinder model"; the authors sparsified letters by the same program.
@@ -66,9 +67,9 @@ def message_cover(
 def _cut(number: int, image: Bool[np.ndarray, "rows cols"], reach: int) -> _Canvas:
     """A placement that covers a pixel of the box lies within reach of it, and so do its pixels."""
     border = 2 * reach
-    lines, columns = (np.flatnonzero(image.any(axis)) for axis in (1, 0))
-    corner = np.array([lines[0], columns[0]]) - border
-    end = np.array([lines[-1], columns[-1]]) + border + 1
+    rows, cols = box_of(image)
+    corner = np.array([rows.start, cols.start]) - border
+    end = np.array([rows.stop, cols.stop]) + border
     first, last = np.maximum(corner, 0), np.minimum(end, image.shape)
     inside = np.where(image[first[0] : last[0], first[1] : last[1]], 1, -1).astype(np.int8)
     states = np.pad(inside, np.stack([first - corner, end - last], 1))

@@ -19,7 +19,7 @@ class Placements:
     type: Int[np.ndarray, " placements"]
     row: Int[np.ndarray, " placements"]  # of the middle pixel
     column: Int[np.ndarray, " placements"]
-    margin: Float[np.ndarray, " placements"]  # what max-product believes that leaving it out costs
+    margin: Float[np.ndarray, " placements"]  # what leaving it out costs, see ``Explanation``
     shape: tuple[int, int]  # of the image
     score: float  # log likelihood with the prior, against no placements
     bound: float | None = None  # no choice among the candidates scores higher

@@ -23,11 +23,13 @@ from mam.infer.certificate import Certificate
 from mam.models import PartKind
 from mam.models.parts import part_attention_graph
 from mam.vision.curves.chain_model import (
+    NO_LINKS,
     ContourPotentials,
     Decided,
     Links,
     Presence,
     certificate_of,
+    read_links,
     two_sides,
 )
 from mam.vision.curves.strands.strands import Strands, chosen, degrees, through
@@ -133,8 +135,7 @@ def decide_branching(
     An end at a fork that branches has two that are ON.
     """
     if not len(links):
-        nothing = np.zeros(0, bool)
-        return Decided(nothing, np.zeros(0), nothing), Certificate(0.0, 0.0, "exact")
+        return NO_LINKS, Certificate(0.0, 0.0, "exact")
     forks = find_forks(node, links, told, potentials)
     graph, plain = fork_graph(links, forks, presence, potentials)
     evidence = {
@@ -171,19 +172,11 @@ def _decided(
     found: Solution, told: Links, forks: Forks, plain: Bool[np.ndarray, " links"]
 ) -> Decided:
     """The states of all links, those inside forks by the pattern that is ON."""
-    state = found["attention"] == 1
-    margin = np.nan_to_num(found.margin("attention"), nan=0.0, posinf=np.inf)
-    start = found.graph.group("attention").start
-    sure = found.proved[start : start + len(state)]
+    state, margin, sure = read_links(found)
     direct = int(plain.sum())
-    on, belief, proved = (
-        np.zeros(len(told), bool),
-        np.zeros(len(told)),
-        np.zeros(len(told), bool),
-    )
-    on[plain], proved[plain] = state[:direct], sure[:direct]
-    belief[plain] = np.where(state[:direct], margin[:direct], -margin[:direct])
-    arm, weight = state[direct:].reshape(-1, 3), margin[direct:].reshape(-1, 3)
+    (on, proved), belief = np.zeros((2, len(told)), bool), np.zeros(len(told))
+    on[plain], belief[plain], proved[plain] = state[:direct], margin[:direct], sure[:direct]
+    arm, weight = (values[direct:].reshape(-1, 3) for values in (state, np.abs(margin)))
     both = arm[:, _PAIRS].all(2)
     weakest = weight[:, _PAIRS].min(2)
     # All three: the best pair goes on, and its better arm has the third as its branch.
@@ -193,7 +186,6 @@ def _decided(
     joined = both & (rank < 2)
     value = np.where(joined, weakest + _LEAD * (rank == 0), -weakest)
     on[forks.link[there]], belief[forks.link[there]] = joined[there], value[there]
-    proved[forks.link[there]] = np.repeat(sure[direct:].reshape(-1, 3).all(1), 3).reshape(-1, 3)[
-        there
-    ]
+    known = np.broadcast_to(sure[direct:].reshape(-1, 3).all(1, keepdims=True), there.shape)
+    proved[forks.link[there]] = known[there]
     return Decided(on, np.where(np.isinf(told.score), told.score, belief), proved)

@@ -8,6 +8,7 @@ pass without crossing it.
 import numpy as np
 from jaxtyping import Bool, Int
 
+from mam.vision.curves.strands.skeleton_cut import means_of
 from mam.vision.curves.strands.strand_ends import Ends
 from mam.vision.curves.strands.strands import degrees
 
@@ -15,11 +16,11 @@ from mam.vision.curves.strands.strands import degrees
 def cyclic_places(ends: Ends) -> Int[np.ndarray, " ends"]:
     """The place of each end in the order around its node, from 0, columns turned towards rows."""
     node = ends.node + 1
-    count = np.maximum(np.bincount(node, minlength=1), 1)
-    centre = np.stack([np.bincount(node, axis, len(count)) / count for axis in ends.place.T], 1)
+    count = int(node.max(initial=0)) + 1
+    centre = np.stack([means_of(axis, node, count) for axis in ends.place.T], 1)
     away = ends.inward - centre[node]
     order = np.lexsort((np.arctan2(away[:, 0], away[:, 1]), node))
-    first = np.cumsum(np.append(0, np.bincount(node, minlength=1)))[node[order]]
+    first = np.searchsorted(node[order], node[order])
     found = np.zeros(len(ends), np.int64)
     found[order] = np.arange(len(ends)) - first
     return found

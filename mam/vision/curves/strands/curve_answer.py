@@ -11,6 +11,7 @@ from mam.vision.curves.answer import Grouped, Point
 from mam.vision.curves.chains import Chain
 from mam.vision.curves.owners import FAR, FAR_LEAST, Trace, label_pixels, mask_pixels
 from mam.vision.curves.strands.pen_model import PenFit
+from mam.vision.curves.strands.skeleton_cut import means_of
 from mam.vision.curves.strands.strand_ends import Ends, find_ends
 from mam.vision.curves.strands.strands import Strands
 
@@ -102,8 +103,7 @@ class CurveGrouping(Grouped):
         seen = self.trace.bridge < 0
         curve, count = self.trace.curve[seen], len(self.chains)
         # A pixel reaches half a pixel beyond its centre.
-        total = np.bincount(curve, 2 * self.trace.radius[seen] + 1, count)
-        return total / np.maximum(np.bincount(curve, minlength=count), 1)
+        return means_of(2 * self.trace.radius[seen] + 1, curve, count)
 
     def stroke_at(self, point: Point, name: str = "the point") -> int:
         """The strand nearest to a point, of the curve that owns its pixel if one does."""

@@ -1,9 +1,9 @@
 """Grouping continuous curves: ropes, cables, fibres, drawn lines, of any width.
 
 A mask is cut into strands, the stretches between crossings. A strand is a part with two sides, a
-pair of ends that may continue each other an attention variable with a learned potential, and
-max-product decides which are ON: the contour model, on other parts. ``CurveGrouper`` puts these
-steps together.
+pair of ends that may continue each other an attention variable with a learned potential, and the
+best answer says which are ON: the contour model, on other parts. ``CurveGrouper`` puts these steps
+together.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,23 +21,14 @@ from mam.core.schema import ModelFile
 from mam.data.images import PictureSource, read_picture
 from mam.infer.certificate import Certificate
 from mam.vision.curves.chain_grouper import ChainGrouper, check_bridging
-from mam.vision.curves.chain_model import (
-    ContourPotentials,
-    Decided,
-    Links,
-    Presence,
-    certify,
-)
+from mam.vision.curves.chain_model import ContourPotentials, Decided, Links, Presence, certify
 from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.corrections import Corrections, clamped, complete
 from mam.vision.curves.courses import Contour
 from mam.vision.curves.strands.appearance import LOOKS, SeenPicture
 from mam.vision.curves.strands.branches import crossings_whole, decide_branching
 from mam.vision.curves.strands.curve_answer import CurveGrouping
-from mam.vision.curves.strands.lane_drawing import (
-    LANE_LOOKS,
-    describe_lanes,
-)
+from mam.vision.curves.strands.lane_drawing import LANE_LOOKS, describe_lanes
 from mam.vision.curves.strands.lane_pairs import LANE_TERMS
 from mam.vision.curves.strands.line_counts import LINE_TERMS, find_line_counts
 from mam.vision.curves.strands.pen_model import PenFit, decide_by_pens
@@ -136,7 +127,7 @@ class CurveGrouper(ChainGrouper):
 
         Where a picture is given, how strands look in it counts as well.
         """
-        continuation = self._fitted()
+        continuation: StrandContinuation = self._learned("continuation_")
         forget_old_programs()
         found: list[CurveGrouping] = []
         for start in range(0, len(images), _BATCH):
@@ -281,17 +272,14 @@ class CurveGrouper(ChainGrouper):
         group = np.where(curve, number[group], -1)
         return CurveGrouping(strands, group, links, *found[:2], mask, *known, proof, pens=pens)
 
-    def _fitted(self) -> StrandContinuation:
-        return self._learned("continuation_")
-
     def save(self, path: str | Path) -> None:
         """Write what was learned to a file."""
         config = {"potentials": asdict(self.potentials), "terms": TERMS}
         config |= {"looks": LOOKS, "lane_terms": LANE_TERMS}
         config |= {"lane_looks": LANE_LOOKS, "line_terms": LINE_TERMS}
         config["threshold"] = self.threshold
-        learned = self._fitted()
-        save_model(path, ModelFile(vars(learned), config, self.provenance_), SCHEMA)
+        learned = vars(self._learned("continuation_"))
+        save_model(path, ModelFile(learned, config, self.provenance_), SCHEMA)
 
     @classmethod
     def load(cls, source: str | Path) -> "CurveGrouper":

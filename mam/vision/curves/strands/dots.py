@@ -25,6 +25,7 @@ from scipy.spatial import KDTree
 from mam.factors import Table
 from mam.graph import FactorGraph, GraphBuilder
 from mam.infer import solve
+from mam.vision.curves.strands.skeleton_cut import means_of
 from mam.vision.curves.strands.skeleton_paths import components
 from mam.vision.curves.strands.strand_ends import find_ends
 from mam.vision.curves.strands.strands import Strands
@@ -57,8 +58,7 @@ def find_dots(
 
     ``short`` are those that were measured; smaller ones were taken for specks.
     """
-    count = np.maximum(np.bincount(short.strand, minlength=len(short)), 1)
-    middle = [np.bincount(short.strand, axis, len(short)) / count for axis in short.points.T]
+    middle = [means_of(axis, short.strand, len(short)) for axis in short.points.T]
     place, radius = np.stack(middle, 1), short.width / 2
     apart = mask & (ground.radius == 0) if ground.scale == 1 else mask[:0]
     if apart.any():
@@ -68,7 +68,7 @@ def find_dots(
         # Single pixels in numbers are noise, and so are their neighbours.
         if (size >= _LEAST).sum() > (size < _LEAST).sum():
             kept = size >= _LEAST
-            middle = [np.bincount(number, axis) / size for axis in pixels.T]
+            middle = [means_of(axis, number, len(size)) for axis in pixels.T]
             place = np.concatenate([place, np.stack(middle, 1)[kept]])
             radius = np.concatenate([radius, np.sqrt(size[kept] / np.pi)])
     pieces = len(place) + int((strands.node < 0).all(1).sum())

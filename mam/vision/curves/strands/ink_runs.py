@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from mam.vision.curves.line_forms import cut_into
+
 _TALL = 3.0  # pens of a run that may have a peak
 _BEYOND = 2.0  # px beyond half a pen that a run goes on where its line has a peak
 
@@ -62,13 +64,4 @@ def middle_line(
     places = np.stack([rows[kept], columns[kept]], 1)
     if not peak[0]:
         places = np.concatenate([[[centre[0], col[0]]], places])
-    return _dense(places)
-
-
-def _dense(places: Float[np.ndarray, "knots 2"]) -> Float[np.ndarray, "points 2"]:
-    """Places with points between them where these lie far apart."""
-    way = np.diff(places, axis=0)
-    many = np.maximum(np.rint(np.linalg.norm(way, axis=1)), 1).astype(int)
-    knot = np.repeat(np.arange(len(way)), many)
-    share = (np.arange(len(knot)) - np.repeat(np.cumsum(many) - many, many)) / many[knot]
-    return np.concatenate([places[knot] + share[:, None] * way[knot], places[-1:]])
+    return cut_into(places, np.rint(np.linalg.norm(np.diff(places, axis=0), axis=1)))

@@ -15,8 +15,8 @@ from scipy import ndimage
 from mam.vision.curves.strands.lane_fits import lane_points
 from mam.vision.curves.strands.lane_pairs import LanePairs
 from mam.vision.curves.strands.lanes import Lane, Lanes
-from mam.vision.curves.strands.skeleton_cut import borders
-from mam.vision.curves.strands.strands import Strands, means_of
+from mam.vision.curves.strands.skeleton_cut import borders, means_of
+from mam.vision.curves.strands.strands import Strands
 
 _SMOOTH = 5  # columns among which the narrowest place is looked for
 _MIDDLE = 0.01  # px a column: of equally narrow places the one in the middle

@@ -29,7 +29,7 @@ _SPUR = 2.0  # px beyond the width that a spur reaches
 _BLUR = (0.6, 0.9, 1.3)  # widths, deviations to try
 _FEWER = 0.3  # of the spurs that may be left
 _BLUR_LEAST = 2.2  # px
-_BINS = 4.0  # deviations: what a Gaussian reaches
+_REACH = 4.0  # deviations: as far as a Gaussian reaches
 
 
 def smooth_relief(mask: Bool[np.ndarray, "rows cols"]) -> Relief:
@@ -88,7 +88,7 @@ def _blurred(
     mask: Bool[np.ndarray, "rows cols"], sigma: float, width: float
 ) -> Bool[np.ndarray, "rows cols"]:
     found, inner = np.zeros(mask.shape, bool), box_of(mask)
-    margin = int(_BINS * sigma)
+    margin = int(_REACH * sigma)
     rows, cols = (slice(max(one.start - margin, 0), one.stop + margin) for one in inner)
     soft = ndimage.gaussian_filter(mask[rows, cols].astype(np.float32), sigma, mode="constant")
     found[rows, cols] = soft > erf(width / (2 * 2**0.5 * sigma)) / 2

@@ -23,14 +23,13 @@ from mam.vision.curves.strands.along_strands import (
     sums_along,
     window_along,
 )
-from mam.vision.curves.strands.skeleton_cut import borders
+from mam.vision.curves.strands.skeleton_cut import borders, means_of
 from mam.vision.curves.strands.strands import Strands, degrees, split
 from mam.vision.curves.strands.width import Relief
 
 _WINDOW = 4  # points on either side over which ink is counted
 _SMOOTH = 2  # points on either side over which the skeleton's steps are averaged
-_WIDER = 0.7  # px, and a quarter of the pen: two curves that differ by less are one
-_WIDER_SHARE = 0.2
+_WIDER, _WIDER_SHARE = 0.7, 0.2  # px, and of the pen: ink that is wider by less is one curve
 _LEAST = 30  # points of a stretch that is two strands: shorter ones are crossings
 _HOLE = 3  # points: a shorter narrow stretch inside of one is part of it
 _STEADY = 0.82  # of the pen: nearly all ink is as wide where there is one
@@ -147,7 +146,7 @@ def _doubled(
     mine = double[cut.strand]
     aside = excess[:, None] / 2 * ink.normal
     number = np.cumsum(double) - 1 + len(cut)
-    width = np.where(double, np.bincount(cut.strand, pen) / np.bincount(cut.strand), cut.width)
+    width = np.where(double, means_of(pen, cut.strand, len(cut)), cut.width)
     return Strands(
         points=np.concatenate(
             [np.where(mine[:, None], ink.centre + aside, cut.points), (ink.centre - aside)[mine]]

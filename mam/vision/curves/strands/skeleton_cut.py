@@ -8,7 +8,7 @@ strands.
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 
 from mam.vision.curves.strands.skeleton_paths import branching, components, in_order, outside_discs
 from mam.vision.curves.strands.width import Relief, skeleton_of
@@ -54,7 +54,7 @@ def cut_at_nodes(skeleton: Bool[np.ndarray, "rows cols"], relief: Relief) -> Ske
     first, last = borders(path, count)
     along = along - along[first][path]
     length = along[last]
-    width = np.bincount(path, 2 * radius, count) / np.maximum(np.bincount(path, minlength=count), 1)
+    width = means_of(2 * radius, path, count)
     widest = _disc_radii(inside, relief)[beside].max(1, initial=0.0)
     neck = (length < widest) & (width < widest / 2)
     short = (length < np.maximum(_SHORTEST * width, _LEAST * relief.scale)) | neck
@@ -67,6 +67,13 @@ def borders(
     """The first and the last point of every path."""
     numbers = np.arange(count)
     return np.searchsorted(path, numbers), np.searchsorted(path, numbers, side="right") - 1
+
+
+def means_of(
+    values: Shaped[np.ndarray, " points"], path: Int[np.ndarray, " points"], count: int
+) -> Float[np.ndarray, " paths"]:
+    """The mean of the values of each path, 0 of one without any."""
+    return np.bincount(path, values, count) / np.maximum(np.bincount(path, minlength=count), 1)
 
 
 def _tips(

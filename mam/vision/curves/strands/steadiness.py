@@ -6,6 +6,7 @@ strands by length. Pens and ropes have deviations up to 0.3, from pixels and per
 
 import numpy as np
 
+from mam.vision.curves.strands.skeleton_cut import means_of
 from mam.vision.curves.strands.strands import Strands
 
 _LONG = 8.0  # widths of a strand that tells
@@ -18,9 +19,8 @@ def brush_variance(strands: Strands) -> float:
     long = strands.length > _LONG * strands.width
     if not long.any():
         return 0.0
-    size = np.bincount(strands.strand, minlength=count)
     width = np.log(2 * strands.radius + 1)
-    mean = np.bincount(strands.strand, width, count) / size
-    square = np.bincount(strands.strand, (width - mean[strands.strand]) ** 2, count) / size
+    mean = means_of(width, strands.strand, count)
+    square = means_of((width - mean[strands.strand]) ** 2, strands.strand, count)
     found = float(np.average(square[long], weights=strands.length[long]))
     return found if found > _PEN**2 else 0.0

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from mam.vision.curves.strands.skeleton_cut import borders
-from mam.vision.curves.strands.strands import Strands, means_of
+from mam.vision.curves.strands.skeleton_cut import borders, means_of
+from mam.vision.curves.strands.strands import Strands
 
 _FIT = 2.5  # widths of a strand that tell how it ends
 _FIT_LEAST = 14.0  # px, the same for thin curves; fewer pixels have no direction
@@ -21,7 +21,7 @@ _STIFF = 4.0  # widths: a curvature that moves the curve by so much within them 
 _STIFF_LEAST = 20.0  # px, the same for thin curves: their pixels are coarse
 _HOOK = 1.0  # widths of a free end that may point anywhere,
 _UNHOOKED = 4.0  # widths of a strand that has enough without them
-_THIN = 5.0  # px: tips of thicker curves are told by how they taper
+THIN = 5.0  # px: where tips of thicker curves point is told by how they taper
 _INWARD = 2.0  # widths from an end to the point that tells on which side of others it lies,
 _INWARD_LEAST = 6.0  # px, and this on top
 
@@ -93,7 +93,7 @@ def _fitted(
     """
     count = len(strands)
     hook = np.where(free & (strands.length > _UNHOOKED * strands.width), _HOOK * strands.width, 0.0)
-    hook = np.where(strands.width < _THIN, hook, 0.0)[strands.strand]
+    hook = np.where(strands.width < THIN, hook, 0.0)[strands.strand]
     window = np.maximum(_FIT * strands.width, _FIT_LEAST)[strands.strand] + hook
     near = distance <= np.maximum(window, _third(strands, distance))
     near &= distance >= hook

@@ -3,17 +3,19 @@ r"""Pairs of strand ends that may continue each other, and the learned log odds 
 Two ends :math:`p, q` with headings :math:`u, v` that leave their strands are joined by the chord
 :math:`c = q - p`. Let :math:`\alpha` be the turn from :math:`u` to :math:`c` and :math:`\beta` that
 from :math:`c` to :math:`-v`. On a circle :math:`\alpha = \beta`, and with curvature :math:`\kappa`
-the whole turn is :math:`\alpha + \beta = \kappa |c|`. The log odds of a continuation are
-:math:`\theta \cdot \phi` with learned weights and the terms
+the whole turn is :math:`\alpha + \beta = \kappa |c|`; what is not foretold of it is
+:math:`\psi = \alpha + \beta - \kappa |c|`. The log odds of a continuation are
+:math:`\theta \cdot \phi` with learned weights and, of a pair that is not alone at a node, the terms
 
 .. math::
-    \phi = \left(1, \; \frac{|c|}{w'}, \; \frac{o}{w}, \; (\alpha - \beta)^2, \;
-    (\alpha + \beta - \kappa |c|)^2, \;
-    \frac{\log^2(w_p / w_q)}{\sigma^2 + (0.5 / w)^2 + v}\right)
+    \phi = \left(1, \; \frac{|c|}{w'}, \; \frac{o}{w}, \; h(\alpha - \beta), \; h(\psi), \;
+    \frac{\log^2(w_p / w_q)}{\sigma^2 + (0.5 / w)^2 + v}, \; \psi^2, \; \dots\right),
+    \qquad h(x) = \log\left(1 + (x / \lambda)^2\right)
 
 where :math:`o` is the length of the chord outside the mask, :math:`w` the mean width,
-:math:`w'` the greater of :math:`w` and the mask's thickness on the way, and :math:`v` is 0 but for
-a brush whose width varies along the curve.
+:math:`w'` the greater of :math:`w` and the mask's thickness on the way, :math:`v` is 0 but for
+a brush whose width varies along the curve, and :math:`\lambda` is how well a direction is known.
+The other terms (``TERMS``) say what else is at the node of the two, if they lie at one.
 """
 
 from dataclasses import dataclass
@@ -22,11 +24,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 
+from mam.vision.curves.chain_grouper import NEXT_TO_NOTHING
 from mam.vision.curves.strands.axis import Axis, turns_back
 from mam.vision.curves.strands.broken import bridges, dashes_of, gap_scale
 from mam.vision.curves.strands.crossing import changes_sides
 from mam.vision.curves.strands.steadiness import brush_variance
-from mam.vision.curves.strands.strand_ends import Ends
+from mam.vision.curves.strands.strand_ends import THIN, Ends
 from mam.vision.curves.strands.strands import Strands, degrees
 from mam.vision.curves.strands.width import Relief
 
@@ -47,7 +50,6 @@ TERMS = (
 )
 _ON_THE_WAY = np.linspace(0, 1, 9)[1:-1, None]  # where a chord is compared with the mask
 _TOUCHING = 1.5  # px, and the width between tips: the direction of a shorter chord is noise
-_THIN = 5.0  # px: tips of thicker lines tell by how they taper where they point
 _SHARPEST = 1.3  # radians: no continuation without ink turns more at either end
 _LEVEL = 0.25  # radians: how well a direction is known
 _FULL_TURN = 1.0  # radians: extrapolated curvature is trusted up to this turn
@@ -55,7 +57,6 @@ _SPREAD = 0.15  # of the logarithm of widths along one curve
 _COARSE = 0.5  # px: widths are known to half a pixel at either end
 _REACH = 5.0  # widths that a continuation may bridge,
 _REACH_LEAST = 10.0  # px, and this on top
-_NEXT_TO_NOTHING = 1e-9  # stands for no bridging at all
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ def find_end_pairs(
     one_node = (node >= 0) & (node == ends.node[second])
     outside = (on_the_way == 0).mean(1) * gap
     scale = bridging * np.maximum(dashed[first], dashed[second])
-    counted = outside / np.maximum(scale, _NEXT_TO_NOTHING)
+    counted = outside / np.maximum(scale, NEXT_TO_NOTHING)
     far = gap - outside + counted
     broken = np.maximum(dashed[first], dashed[second]) > 1
     # Where lines are broken, ends of two of them may touch.
@@ -160,7 +161,7 @@ def _turns(
     heading, arriving = ends.heading[first], -ends.heading[second]
     # The direction of a shorter chord is noise; so is one between tips of thin lines, which hook.
     width = np.minimum(ends.width[first], ends.width[second])
-    free = (ends.node[first] < 0) & (ends.node[second] < 0) & (width < _THIN)
+    free = (ends.node[first] < 0) & (ends.node[second] < 0) & (width < THIN)
     touching = gap < np.where(free, width + _TOUCHING, _TOUCHING)
     half = _turn(heading, arriving) / 2
     entry = np.where(touching, half, _turn(heading, chord))

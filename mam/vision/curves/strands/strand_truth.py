@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 
-from mam.vision.curves.courses import STEP, Contour, even_course
+from mam.vision.curves.courses import STEP, Contour, even_course, nearest_step
 from mam.vision.curves.strands.strand_ends import Ends
 from mam.vision.curves.strands.strands import Strands
 
@@ -18,7 +18,6 @@ _NARROWED = 0.25  # of a curve's width, and 1 px: other strands of it are partly
 _DETOUR = 1.3  # chords, and a width: two ends farther apart along their course are no neighbours
 _AT_CORNER = 10.0  # widths on top, where both ends lie at one node
 _AT_TIP = 3.0  # widths from the end of a course
-_CLOSE = 64  # points of its course among which an end looks for its own
 _COVERED = 0.6  # of a strand's length: a course with less does not follow it
 _BESIDE = 0.25  # widths and 1 px: a course farther from a strand does not pass there
 
@@ -114,14 +113,9 @@ def _places(
     found, along = np.full(len(ends), -1), np.zeros(len(ends))
     for number, course in enumerate(courses):
         mine = np.flatnonzero(own == number)
-        close = min(_CLOSE, len(course))
-        far, which = KDTree(course[:, :2]).query(ends.place[mine], k=close)
-        far, which = far.reshape(len(mine), close), which.reshape(len(mine), close)
-        heading, way = ends.heading[mine, None], course[which, 2:]
-        across = np.abs(heading[..., 0] * way[..., 1] - heading[..., 1] * way[..., 0])
-        best = (far + _TURNED * ends.width[mine, None] * across).argmin(1)
-        rows = np.arange(len(mine))
-        near = far[rows, best] <= _OFF_COURSE * ends.width[mine] + 2
+        turned = _TURNED * ends.width[mine]
+        step, far = nearest_step(course, ends.place[mine], ends.heading[mine], turned)
+        near = far <= _OFF_COURSE * ends.width[mine] + 2
         found[mine] = np.where(near, number, -1)
-        along[mine] = STEP * which[rows, best]
+        along[mine] = STEP * step
     return found, along

@@ -1,10 +1,10 @@
 """Strands: the stretches of curves between crossings.
 
 The skeleton of a mask branches where curves cross. Around every branching point the largest disc
-inside the mask belongs to no single curve, so it is cut out; what is left are strands. A shallow
-crossing leaves, between its two branchings, a short strand that both curves share: it is *loose*,
-the model may do without it. Necks, thin and short beside the discs they join, are leaks of a break
-and dropped; tips where the mask tapers are cut, they point anywhere.
+inside the mask belongs to no single curve, so it is cut out; what is left are strands. A strand too
+short to have a direction, as a shallow crossing leaves between its two branchings, is part of the
+node there. So are necks, thin and short beside the discs they join: leaks of a break. Tips where
+the mask tapers are cut, they point anywhere.
 """
 
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from mam.vision.curves.strands.skeleton_cut import (
     borders,
     contracted,
     cut_at_nodes,
+    means_of,
     without_spurs,
 )
 from mam.vision.curves.strands.width import Relief
@@ -87,13 +88,6 @@ def _of_cut(
         width=cut.width[kept],
         node=node[kept],
     )
-
-
-def means_of(
-    values: Float[np.ndarray, " points"], group: Int[np.ndarray, " points"], count: int
-) -> Float[np.ndarray, " groups"]:
-    """The mean of the values of each group."""
-    return np.bincount(group, values, count) / np.maximum(np.bincount(group, minlength=count), 1)
 
 
 def degrees(node: Int[np.ndarray, "*batch"]) -> Int[np.ndarray, "*batch"]:

@@ -86,18 +86,6 @@ def skeleton_of(mask: Bool[np.ndarray, "rows cols"]) -> Bool[np.ndarray, "rows c
     return found
 
 
-def curve_width(mask: Bool[np.ndarray, "rows cols"]) -> float:
-    """Return the median width of the curves of a mask in pixels; 0 for an empty one.
-
-    >>> mask = np.zeros((20, 40), bool)
-    >>> mask[8:13, 5:35] = True
-    >>> curve_width(mask)
-    5.0
-    """
-    found = relief(mask)
-    return 2 * float(np.median(found.radius[found.skeleton])) if found.skeleton.any() else 0.0
-
-
 def _radii(mask: Bool[np.ndarray, "rows cols"]) -> Float[np.ndarray, "rows cols"]:
     # The picture's edge counts as OFF. The distance is to the centre of the nearest OFF pixel,
     # half a pixel beyond the border.

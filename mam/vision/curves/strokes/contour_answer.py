@@ -9,6 +9,7 @@ from scipy.spatial import KDTree
 
 from mam.vision.curves.answer import Grouped, Point
 from mam.vision.curves.chains import Chain
+from mam.vision.curves.line_forms import lengths_along, points_at
 from mam.vision.curves.strokes.poses import Poses
 
 _MARKER = 5.0  # px, radius of a marker (facts, "Pathfinder model")
@@ -135,9 +136,8 @@ class Grouping(Grouped):
 
 def _dense(line: Float[np.ndarray, "points 2"]) -> Float[np.ndarray, "dense 2"]:
     """Points along a polyline at small equal steps."""
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
-    at = np.linspace(0.0, along[-1], int(along[-1] / _STEP) + 2)
-    return np.stack([np.interp(at, along, column) for column in line.T], 1)
+    along = lengths_along(line)
+    return points_at(line, np.linspace(0.0, along[-1], int(along[-1] / _STEP) + 2), along)
 
 
 def part_in_disc(

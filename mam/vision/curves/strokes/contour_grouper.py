@@ -20,12 +20,7 @@ from mam.core.progress import Advance
 from mam.core.schema import ModelFile, floats
 from mam.data.pixels import ON
 from mam.vision.curves.chain_grouper import ChainGrouper, check_bridging
-from mam.vision.curves.chain_model import (
-    ContourPotentials,
-    Decided,
-    Links,
-    certify,
-)
+from mam.vision.curves.chain_model import NO_LINKS, ContourPotentials, Decided, Links, certify
 from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.corrections import Corrections, clamped, complete
 from mam.vision.curves.strokes.by_image import (
@@ -145,7 +140,7 @@ class ContourGrouper(ChainGrouper):
         parts, weights = self._checked(), self._weights(images)
         if hidden is not None and len(hidden) != len(weights):
             raise ValueError(f"{len(weights)} images, but hidden strokes for {len(hidden)}")
-        self._fitted()
+        self._learned("continuation_")
         seen = None if hidden is None else zip(hidden, weights, strict=True)
         unknown = None if seen is None else [one.covered(w.shape) for one, w in seen]
         several, found = batches(len(weights)), list[Grouping]()
@@ -165,7 +160,7 @@ class ContourGrouper(ChainGrouper):
     def score(self, images: Images, y: CoursesByImage) -> float:
         """F1 of the pairs of strokes that are joined, where neighbours on a contour should be."""
         self._check_truth(images, y)
-        reach = self._fitted().reach
+        reach = self._learned("continuation_").reach
         return link_f1(
             (answer.links.stroke[answer.on], true_links(answer.strokes, reach, contours))
             for answer, contours in zip(self.predict(images), y, strict=True)
@@ -189,9 +184,8 @@ class ContourGrouper(ChainGrouper):
 
     def _weights(self, images: Images) -> list[np.ndarray]:
         """The pixels as weights: 0 where OFF, their values where ON."""
-        named = [(f"image {number}", image) for number, image in enumerate(images)]
-        values = [(name, one_channel(image, name)) for name, image in named]
-        return [pixels * as_binary(pixels, self.threshold, name) for name, pixels in values]
+        values = [one_channel(image, f"image {n}") for n, image in enumerate(images)]
+        return [one * as_binary(one, self.threshold, f"image {n}") for n, one in enumerate(values)]
 
     def _strokes(
         self,
@@ -217,7 +211,7 @@ class ContourGrouper(ChainGrouper):
         proofs: Proofs,
         hidden: Sequence[Hidden] | None,
     ) -> list[Grouping]:
-        continuation = self._fitted()
+        continuation: Continuation = self._learned("continuation_")
         links = continuation.links(poses, check_bridging(self.bridging))
         if hidden is not None and isinstance(continuation, SmoothContinuation):
             # What is marked is a curve rather than a stray stroke: see what the others form.
@@ -247,8 +241,7 @@ class ContourGrouper(ChainGrouper):
         cuts = [cut for cut in cuts if cut.strokes.start < cut.strokes.stop]
         each, strokes = [cut.own for cut in cuts], [presence[cut.strokes] for cut in cuts]
         found = self._solver.decide_each(each, strokes, self._potentials, messages)
-        none = Decided(np.zeros(0, bool), np.zeros(0), np.zeros(0, bool))
-        return Decided(*map(np.concatenate, zip(none, *found, strict=True)))
+        return Decided(*map(np.concatenate, zip(NO_LINKS, *found, strict=True)))
 
     def _decided(
         self,
@@ -274,12 +267,9 @@ class ContourGrouper(ChainGrouper):
             answers.append(replace(said, pieces_proof=proof, part_masks=masks))
         return answers
 
-    def _fitted(self) -> Continuation:
-        return self._learned("continuation_")
-
     def save(self, path: str | Path) -> None:
         """Write what was learned, with the parts, to a file."""
-        continuation, parts = self._fitted(), self._checked()
+        continuation, parts = self._learned("continuation_"), self._checked()
         config = {
             "noise": asdict(parts.noise),
             "preset": self.preset,

@@ -16,9 +16,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from mam.core.columns import Columns
+from mam.vision.curves.chain_grouper import NEXT_TO_NOTHING
 from mam.vision.curves.strokes.poses import Poses, nearby
-
-_NEXT_TO_NOTHING = 1e-9  # stands for no bridging at all
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,4 +63,4 @@ def narrowed(poses: Poses, pairs: Pairs, times: float) -> Pairs:
     """
     strokes = poses.length[pairs.pose].mean(1)
     gap = np.maximum(pairs.distance - strokes, 0.0)
-    return replace(pairs, distance=pairs.distance - gap + gap / max(times, _NEXT_TO_NOTHING))
+    return replace(pairs, distance=pairs.distance - gap + gap / max(times, NEXT_TO_NOTHING))

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.spatial import KDTree
 
-from mam.vision.curves.courses import STEP, Contour, even_course
+from mam.vision.curves.courses import STEP, Contour, even_course, nearest_step
 from mam.vision.curves.strokes.poses import Poses
 from mam.vision.curves.strokes.stroke_pairs import Pairs, find_pairs
 
@@ -73,27 +72,13 @@ def _places(
             sizes = [len(course) for course in courses]
             owner = number + np.repeat(np.arange(len(sizes)), sizes)
             along = np.concatenate([STEP * np.arange(size) for size in sizes])
-            nearest, far = _nearest(poses.take(mine), np.concatenate(courses))
+            own = poses.take(mine)
+            nearest, far = nearest_step(np.concatenate(courses), own.middle, own.axis, _TURNED)
             near = far <= _OFF_COURSE
             contour[mine[near]] = owner[nearest[near]]
             position[mine[near]] = along[nearest[near]]
         number += len(known)
     return contour, position
-
-
-def _nearest(
-    poses: Poses, course: Float[np.ndarray, "steps 4"]
-) -> tuple[Int[np.ndarray, " poses"], Float[np.ndarray, " poses"]]:
-    """The point of a course that is nearest to each stroke, in place and direction."""
-    close = min(64, len(course))
-    far, which = KDTree(course[:, :2]).query(poses.middle, k=close)
-    far, which = far.reshape(len(poses), close), which.reshape(len(poses), close)
-    axis = poses.axis[:, None]
-    way = course[which, 2:]
-    turned = np.abs(axis[..., 0] * way[..., 1] - axis[..., 1] * way[..., 0])
-    best = (far + _TURNED * turned).argmin(1)
-    rows = np.arange(len(poses))
-    return which[rows, best], far[rows, best]
 
 
 def link_f1(answers: Iterable[tuple[LinkedPairs, LinkedPairs]]) -> float:

@@ -18,6 +18,7 @@ from jaxtyping import Array, Float, Int
 from mam.factors.reduce import sliding
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.forward import Tiles, lattice_scores, residue_grids, tiles_of
+from mam.vision.parts.greedy import static_mask, sums_under
 
 _CHUNK = 512  # graphs a step; their scores at 400 anchors take 0.8 MB an image
 _AHEAD = 16  # chunks that may wait on a device at a time
@@ -64,22 +65,10 @@ def part_scores(
     evidence: Float[Array | np.ndarray, "images rows cols"], mask: np.ndarray, outside: float
 ) -> Float[Array, "images rows cols"]:
     """The evidence under a part placed at each pixel; ``outside`` is that of pixels beyond."""
-    return _part_scores(evidence, tuple(map(tuple, mask.tolist())), outside)
+    return _part_scores(evidence, static_mask(mask), outside)
 
 
-@partial(jax.jit, static_argnames="mask")
-def _part_scores(
-    evidence: Array, mask: tuple[tuple[bool, ...], ...], outside: Array | float
-) -> Array:
-    reach = len(mask) // 2
-    padded = jnp.pad(evidence, ((0, 0), (reach, reach), (reach, reach)), constant_values=outside)
-    rows, cols = evidence.shape[1:]
-    total = jnp.zeros_like(evidence)
-    for i, line in enumerate(mask):
-        for j, on in enumerate(line):
-            if on:
-                total = total + padded[:, i : i + rows, j : j + cols]
-    return total
+_part_scores = jax.jit(sums_under, static_argnames="mask")
 
 
 def forward_chunks(bank: Bank, config: ForwardConfig) -> Iterator[Chunk]:
