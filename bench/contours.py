@@ -1,7 +1,7 @@
 """Hard images (300 x 300) a second, from image to answer, stage by stage; compilations counted.
 
-Of the first pass, in which islands are new, and of a second one. On a machine that others use CPU
-time tells more than the clock.
+Of the first pass, in which islands are new, and of a second one; then by a process for each core.
+On a machine that others use CPU time tells more than the clock.
 """
 
 import time
@@ -10,6 +10,7 @@ from collections.abc import Callable
 import jax
 import numpy as np
 
+from mam.core.workers import cores
 from mam.data import CurvesConfig, PathfinderRow, make_curves, make_row, recipe
 from mam.tasks.pathfinder import predict
 from mam.vision.curves.strands.curve_grouper import CurveGrouper
@@ -25,7 +26,7 @@ def _rows(count: int) -> list[PathfinderRow]:
 
 
 def _once(function: Callable[[], object]) -> tuple[float, float, object]:
-    """Seconds by the clock, of the CPU, and what was found."""
+    """Seconds by the clock, of this process's CPU, and what was found."""
     start = time.perf_counter(), time.process_time()
     found = function()
     return time.perf_counter() - start[0], time.process_time() - start[1], found
@@ -36,6 +37,14 @@ def _timed(function: Callable[[], object]) -> tuple[float, object]:
     function()
     _, spent, found = _once(function)
     return spent, found
+
+
+def _judged(answers: object, rows: list[PathfinderRow]) -> str:
+    """How many answers are right, and how many proved."""
+    found = list(zip(answers, rows, strict=True))  # type: ignore[call-overload]
+    right = np.mean([answer.same == bool(row.label) for answer, row in found])
+    proved = np.mean([bool(answer.proof) for answer, _ in found])
+    return f"{100 * right:.1f} % right, {100 * proved:.1f} % proved"
 
 
 def main(count: int | None = None) -> None:
@@ -49,18 +58,18 @@ def main(count: int | None = None) -> None:
         compiled += event.endswith("backend_compile_duration")
 
     jax.monitoring.register_event_duration_secs_listener(listen)
-    grouper = ContourGrouper.load("contours")
     print(f"contours, {count} hard images on {jax.devices()[0].device_kind}:")
     for input in ("clean", "image"):
-        grouper = ContourGrouper.load("contours")
-        for which in ("first", "second"):
-            spent, own, answers = _once(lambda input=input, by=grouper: predict(rows, by, input))
-            right = np.mean(
-                [a.same == bool(r.label) for a, r in zip(answers, rows, strict=True)]  # type: ignore
-            )
-            rate = f"{count / spent:.1f} images/s, {1e3 * own / count:.2f} ms of the CPU each"
-            about = f"{100 * right:.1f} % right, {compiled} compilations so far"
-            print(f"  {input}, {which} pass: {rate}, {about}")
+        for jobs in (1, cores()):
+            grouper = ContourGrouper.load("contours").set_params(n_jobs=jobs)
+            for which in ("first", "second"):
+                spent, own, answers = _once(
+                    lambda input=input, by=grouper: predict(rows, by, input)
+                )
+                print(f"  {input}, n_jobs {jobs}, {which} pass:", end=" ")
+                print(f"{count / spent:.1f} images/s, {1e3 * own / count:.2f} ms of the CPU each,")
+                print(f"    {_judged(answers, rows)}, {compiled} compilations so far")
+    grouper = ContourGrouper.load("contours")
     weights = [np.where(row.clean > 26, row.clean, 0) for row in rows]
     parts = grouper.parts
     sparsifier = Sparsifier(parts)
@@ -69,7 +78,7 @@ def main(count: int | None = None) -> None:
     pair, _ = _timed(lambda: find_pairs(poses, 18.0))  # type: ignore
     for name, spent in (("sparsify", sparse), ("poses", pose), ("pairs", pair)):
         print(f"  {name}: {1e3 * spent / count:.2f} ms of the CPU an image")
-    _curves(16)
+    _curves(16 * cores())
 
 
 def _curves(count: int) -> None:
@@ -81,6 +90,9 @@ def _curves(count: int) -> None:
     _, own, _ = _once(lambda: [one.labels for one in found])  # type: ignore[attr-defined]
     each = f"{1e3 * spent / count:.0f} ms of the CPU an image, {1e3 * own / count:.0f} for labels"
     print(f"curves, {count} masks of 896 x 672: {each}")
+    grouper.set_params(n_jobs=cores()).predict(masks)
+    spent, _, _ = _once(lambda: grouper.predict(masks))
+    print(f"  n_jobs {cores()}: {count / spent:.1f} images/s")
 
 
 if __name__ == "__main__":

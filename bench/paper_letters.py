@@ -20,7 +20,7 @@ from pathlib import Path
 
 from mam.core.whole_files import write_whole
 from mam.data import CabcRow, recipe
-from mam.data.generate.workers import chunk_records
+from mam.data.generate.make import chunk_records
 from mam.data.schema import from_record
 from mam.tasks import cabc
 from mam.tasks.rows import rows_of_kind

@@ -7,8 +7,9 @@ from functools import partial
 import jax
 import numpy as np
 
+from mam.core.workers import cores
 from mam.rivals import networks
-from mam.rivals.data import Batch, coming, default_workers
+from mam.rivals.data import Batch, coming
 from mam.rivals.hcnn import Hcnn
 from mam.rivals.networks import NETWORKS, RivalNetwork, parameter_count
 from mam.rivals.settings import Settings
@@ -66,7 +67,7 @@ def decoding(count: int, side: int) -> float:
     pngs = [encode_png(row.image) for row in rows] * (count // 32)
     pictures = LabelledPictures("made", "pathfinder", pngs, np.zeros(len(pngs), np.uint8))
     begin = time.perf_counter()
-    for _ in coming(pictures, side, 32, 0, range(len(pngs) // 32), default_workers()):
+    for _ in coming(pictures, side, 32, 0, range(len(pngs) // 32), cores()):
         pass
     return len(pngs) / (time.perf_counter() - begin)
 

@@ -101,6 +101,7 @@ def examine() -> Examination:
     import jax
 
     from mam.core.memory import free_memory
+    from mam.core.workers import cores
 
     folder = cache_folder()
     files = [path for path in folder.rglob("*") if path.is_file()] if folder.is_dir() else []
@@ -114,9 +115,10 @@ def examine() -> Examination:
         *_slow_cache(folder, size),
         *_slow_host(memory, extras, seconds["the same picture again"]),
     ]
-    cores = os.cpu_count() or 1
     stand = str(folder), len(files), round(size, 1)
-    return Examination(_versions(), devices, cores, round(memory, 1), *stand, extras, seconds, slow)
+    return Examination(
+        _versions(), devices, cores(), round(memory, 1), *stand, extras, seconds, slow
+    )
 
 
 def _timed() -> dict[str, float]:

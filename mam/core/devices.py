@@ -1,12 +1,13 @@
 """Several accelerators: a batch of images is spread over all of them, graphs are on each."""
 
-import os
 from typing import TypeVar
 
 import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Shaped
+
+from mam.core.workers import cores
 
 _T = TypeVar("_T")
 _AXIS = "devices"
@@ -31,7 +32,7 @@ def batches_at_once() -> int:
 
 def host_threads() -> int:
     """How many threads prepare and read batches: numpy lets several work at once."""
-    return by_device(2, min(max((os.cpu_count() or 1) // 2, 2), 4))
+    return by_device(2, min(max(cores() // 2, 2), 4))
 
 
 def spread(values: _T) -> _T:

@@ -46,9 +46,10 @@ class Estimator:
         return vars(self)[name]
 
     @staticmethod
-    def _check_truth(images: Sized, y: Sized) -> None:
-        if len(images) != len(y):
-            raise ValueError(f"{len(images)} images, but the truth (y) of {len(y)}")
+    def _check_beside(images: Sized, other: Sized | None, name: str = "the truth (y)") -> None:
+        """Refuse what is not there for each image, if it is there at all."""
+        if other is not None and len(images) != len(other):
+            raise ValueError(f"{len(images)} images, but {name} of {len(other)}")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}

@@ -1,11 +1,11 @@
 """Components that elimination leaves over: by toulbar2 where it is installed, or max-product."""
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
 
+from mam.core.workers import cores
 from mam.infer.few_on import few_on
 from mam.infer.leftovers import Rest
 from mam.infer.linear import branch_and_bound
@@ -85,7 +85,7 @@ def by_branch_and_bound(
             return found
         return branch_and_bound(some.graph, some.evidence, float(seconds))
 
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         return list(pool.map(one, rest))
 
 

@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mam.core.progress import Advance
+from mam.core.workers import cores
 from mam.data import AnyRow, Recipe, StoreConfig, count_rows, select_rows, write_dataset
 from mam.data.read.scenes import scenes_in
 from mam.reproduce.steps import Step, StepFolder
@@ -92,6 +92,6 @@ _MAKING = 0.02  # seconds a row, on one core
 
 def _write(made: Recipe, count: int, path: Path, advance: Advance) -> int:
     # A worker takes a second to start, and makes some hundred rows in that time.
-    workers = (os.cpu_count() or 1) if count >= _MANY else 1
+    workers = cores() if count >= _MANY else 1
     write_dataset(made, count, path, StoreConfig(workers), advance)
     return count

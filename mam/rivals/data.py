@@ -4,7 +4,6 @@ Which pictures a batch holds depends on the seed and its number alone, so a run 
 and with any number of threads.
 """
 
-import os
 from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -81,8 +80,3 @@ def coming(
         finally:
             for future in waiting:
                 future.cancel()
-
-
-def default_workers() -> int:
-    """As many threads as this process may use cores."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -16,11 +16,11 @@ that runs already. A YAML file names a queue:
 import contextlib
 import importlib.util
 import logging
-import os
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from mam.core.workers import cores
 from mam.scale.queues import opened_queue, queue_settings
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def asked_workers(spec: str) -> int | None:
 def _processes(spec: str) -> int:
     text = spec.removeprefix("local").removeprefix(":")
     if not text:
-        return os.cpu_count() or 1
+        return cores()
     if not text.isdigit() or int(text) < 1:
         raise ValueError(f"--cluster {spec}: give local, or local:N with a number of processes")
     return int(text)

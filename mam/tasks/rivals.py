@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from mam.core.progress import Advance
+from mam.core.workers import cores
 from mam.data.read.labelled import Labelled, read_labelled
-from mam.rivals.data import default_workers, reduced
+from mam.rivals.data import reduced
 from mam.rivals.predict import BATCH, Rival
 from mam.tasks.accuracy import Answered, measure_accuracy
 from mam.tasks.report import Report
@@ -37,6 +38,6 @@ def evaluate(
 
 def answered(rows: Sequence[Labelled], rival: Rival, names: Sequence[str]) -> list[Answered | str]:
     """The answer of a rival to each row."""
-    with ThreadPoolExecutor(default_workers()) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         images = pool.map(lambda row, name: reduced(row.png, rival.side, name), rows, names)
         return [Answered(int(logit > 0)) for logit in rival.logits(np.stack(list(images)))]

@@ -61,9 +61,9 @@ def rival(
     from mam.rivals.extra import check_extra
 
     check_extra()
+    from mam.core.workers import cores
     from mam.data.outputs import MODEL, check_outputs
     from mam.data.read.labelled import read_labelled
-    from mam.rivals.data import default_workers
     from mam.rivals.learn import checkpoint_path, learn_rival
     from mam.rivals.settings import EPOCHS, RATES, Settings
 
@@ -90,7 +90,7 @@ def rival(
             settings,
             out,
             resume=resume,
-            workers=workers or default_workers(),
+            workers=workers or cores(),
             minutes=minutes,
             told=lambda count, loss: advance(count, f"loss {loss:.4f}"),
         )

@@ -2,11 +2,12 @@
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from mam import __version__
+from mam.core.workers import Workers
 from mam.data.generate import cabc, curves, objects, pathfinder, wild
 from mam.data.schema import CabcRow, CurvesRow, ObjectRow, PathfinderRow, Row, to_record
 
@@ -95,3 +96,14 @@ def make_row(recipe: Recipe, row: int) -> Row:
 def make_records(recipe: Recipe, start: int, stop: int) -> list[dict[str, Any]]:
     """Rows start..stop-1 as parquet records: the unit of work of one worker."""
     return [to_record(make_row(recipe, row)) for row in range(start, stop)]
+
+
+def chunk_records(
+    recipe: Recipe, chunks: list[tuple[int, int]], workers: int
+) -> Generator[list[dict[str, Any]], None, None]:
+    """The records of each chunk of rows, made here or by worker processes a little ahead."""
+    calls = ((recipe, *chunk) for chunk in chunks)
+    if workers == 1 or len(chunks) <= 1:
+        yield from (make_records(*call) for call in calls)
+        return
+    yield from Workers(workers).each(make_records, calls)

@@ -18,8 +18,7 @@ from pyarrow.fs import LocalFileSystem
 from mam.core.over import Over
 from mam.core.progress import Advance
 from mam.core.whole_files import real_path
-from mam.data.generate.make import ROW_TYPES, Recipe
-from mam.data.generate.workers import chunk_records
+from mam.data.generate.make import ROW_TYPES, Recipe, chunk_records
 from mam.data.outputs import check_outputs
 from mam.data.schema import schema_of
 from mam.data.store.names import shard_name

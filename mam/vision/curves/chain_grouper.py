@@ -1,10 +1,17 @@
 """What the groupers of strokes and of strands share: the solver of their chain model."""
 
-from functools import cached_property
+import pickle
+from collections.abc import Callable
+from functools import cached_property, lru_cache, partial
+from itertools import starmap
+from typing import Any
 
 from mam.core.estimator import Estimator
+from mam.core.workers import Workers, worker_count
 from mam.vision.curves.chain_model import ChainSolver
 
+_PIECES = 4  # for each worker, so that none waits long for the last
+_MOST = 32  # images of a piece
 WIDEST = 10.0  # times the gaps learned from; beyond, everything might be joined to everything
 NEXT_TO_NOTHING = 1e-9  # stands for no bridging at all where gaps are divided by it
 
@@ -23,9 +30,51 @@ def check_bridging(bridging: float | int) -> float:
 
 
 class ChainGrouper(Estimator):
-    """An estimator whose links are decided by the chain model."""
+    """An estimator whose links are decided by the chain model.
+
+    ``n_jobs`` worker processes answer pieces of what it is asked, -1 for one a core; answers are
+    the same for any number. ``_answered`` is what it says of a piece.
+    """
+
+    n_jobs: int | None
 
     @cached_property
     def _solver(self) -> ChainSolver:
         """Remembers sizes of arrays."""
         return ChainSolver()
+
+    def _piecewise(
+        self, count: int, read: Callable[[slice], tuple[Any, ...]], alone: int | None = None
+    ) -> list[Any]:
+        """The answers to ``count`` images, of which ``read`` takes some: pieces of ``alone`` images
+        for this process (all, if None), or fewer for worker processes.
+        """
+        jobs = worker_count(self.n_jobs)
+        size = (alone or count) if jobs == 1 else min(max(count // (_PIECES * jobs), 1), _MOST)
+        starts = range(0, count, max(size, 1))
+        calls = (read(slice(start, min(start + size, count))) for start in starts)
+        if jobs == 1 or len(starts) == 1:
+            pieces = starmap(self._answered, calls)
+        else:
+            pieces = self._workers(jobs).each(partial(_answer, pickle.dumps(self)), calls)
+        return [one for piece in pieces for one in piece]
+
+    def _workers(self, jobs: int) -> Workers:
+        """Those of earlier calls, if there were so many."""
+        kept: Workers | None = vars(self).get("_kept_workers")
+        if kept is None or kept.count != jobs:
+            self._kept_workers = kept = Workers(jobs)
+        return kept
+
+    def _answered(self, *piece: Any) -> list[Any]:
+        raise NotImplementedError
+
+
+def _answer(grouper: bytes, *piece: Any) -> list[Any]:
+    """What a grouper says of a piece, in a worker."""
+    return _opened(grouper)._answered(*piece)
+
+
+@lru_cache(maxsize=2)  # what a grouper remembers of earlier images serves the next
+def _opened(grouper: bytes) -> ChainGrouper:
+    return pickle.loads(grouper)

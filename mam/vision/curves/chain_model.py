@@ -78,6 +78,10 @@ class Links(Columns):
     score: Float[np.ndarray, " links"]  # potential of the attention variable
     passage: Int[np.ndarray, " links"] | None = None  # the piece that shows it, -1 for a bridge
 
+    def above(self, least: float) -> "Links":
+        """Those that score more."""
+        return self.take(self.score > least)
+
 
 def contour_model(
     links: Links, presence: Presence, potentials: ContourPotentials

@@ -62,6 +62,16 @@ def as_binary(
     return pixels != 0
 
 
+def as_weights(images: Images, threshold: float | int | None) -> list[np.ndarray]:
+    """The pixels of each image as weights: 0 where OFF, their values where ON.
+
+    >>> as_weights([np.array([[0, 7, 255]], np.uint8)], threshold=26)[0].tolist()
+    [[0, 0, 255]]
+    """
+    values = [one_channel(image, f"image {n}") for n, image in enumerate(images)]
+    return [one * as_binary(one, threshold, f"image {n}") for n, one in enumerate(values)]
+
+
 def refuse_paper(
     image: Shaped[np.ndarray, "rows cols"], mask: Bool[np.ndarray, "rows cols"], name: str
 ) -> None:

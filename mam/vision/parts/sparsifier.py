@@ -116,12 +116,16 @@ class Sparsifier(Estimator):
         images: Images,
         seeds: Sequence[int],
         unknown: Sequence[Bool[np.ndarray, "_ _"]] | None = None,
+        first: int = 0,
     ) -> list[list[Placements]]:
-        """Return the placements that explain each image, for one seed after another."""
+        """Return the placements that explain each image, for one seed after another.
+
+        ``first`` is the number by which errors call the first image.
+        """
         parts, states = self._checked(), self._states(images, unknown)
         forget_old_programs()
         explainers = [self._explainer_for(parts, seed) for seed in seeds]
-        work = partial(self._explained, states, parts, explainers)
+        work = partial(self._explained, states, parts, explainers, first)
         groups = _groups(states, self.method)
         # What compiles does so before there are several threads.
         compiles = self.method == "messages" or not on_host(parts, self.pruning)
@@ -141,12 +145,13 @@ class Sparsifier(Estimator):
         states: list[np.ndarray],
         parts: Parts,
         explainers: Sequence[Explainer],
+        first: int,
         numbers: Int[np.ndarray, " images"],
     ) -> list[list[Placements]]:
         """Explain some of the images, by one explainer after another."""
         mine = [states[number] for number in numbers]
         listed = list_candidates(mine, parts, self.pruning, self._sizes[0])
-        self._refuse_too_many(listed, numbers)
+        self._refuse_too_many(listed, first + numbers)
         cover = cover_of(listed, mine, parts)
         islands = islands_of(cover, self.exclusive)
         return [

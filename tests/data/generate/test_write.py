@@ -111,7 +111,7 @@ def select_all(out: Path) -> list:
 
 def test_finished_work_is_not_done_again(tmp_path: Path, monkeypatch) -> None:
     out = write_dataset(SMALL, 30, tmp_path / "a.parquet")
-    made = "mam.data.generate.workers.make_records"
+    made = "mam.data.generate.make.make_records"
     monkeypatch.setattr(made, lambda *_: pytest.fail("made again"))
     ready: list[int] = []
     assert write_dataset(SMALL, 30, out, progress=ready.append) == out

@@ -223,7 +223,7 @@ def test_markers_in_the_picture(grouper: ContourGrouper, unseen: list[Pathfinder
     [alone] = predict(unseen[3:4], grouper, "image")
     assert isinstance(alone, Same) and isinstance(found[3], Same)
     assert alone.same == found[3].same and alone.margin == pytest.approx(found[3].margin)
-    with pytest.raises(ValueError, match="hidden strokes for 0"):
+    with pytest.raises(ValueError, match="hidden strokes of 0"):
         grouper.predict([unseen[0].clean], [])
 
 
@@ -261,7 +261,7 @@ def test_bad_use_is_named(grouper: ContourGrouper) -> None:
     image = np.zeros((300, 300), bool)
     with pytest.raises(ValueError, match="learned nothing"):
         ContourGrouper().predict([image])
-    with pytest.raises(ValueError, match="2 images, but contours for 1"):
+    with pytest.raises(ValueError, match="2 images, but contours of 1"):
         ContourGrouper().fit([image, image], [[]])
     with pytest.raises(ValueError, match="neighbours on a contour"):
         ContourGrouper().fit([image], [[]])

@@ -185,7 +185,7 @@ def test_mistakes_are_named() -> None:
     mask = np.zeros((20, 20), bool)
     with pytest.raises(ValueError, match="learned nothing yet"):
         CurveGrouper().predict([mask])
-    with pytest.raises(ValueError, match="1 images, but courses for 2"):
+    with pytest.raises(ValueError, match="1 images, but courses of 2"):
         CurveGrouper().fit([mask], [[], []])
     with pytest.raises(ValueError, match="at least one"):
         CurveGrouper().fit([], [])

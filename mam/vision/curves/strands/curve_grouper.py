@@ -84,12 +84,14 @@ class CurveGrouper(ChainGrouper):
         bridging: float | int = 1.0,  # gaps so many times wider count as those learned from
         branches: bool = False,  # whether curves may branch; a curve is then a whole tree
         bound: bool = False,
+        n_jobs: int | None = None,
     ) -> None:
         self.potentials = potentials
         self.threshold = threshold
         self.bridging = bridging
         self.branches = branches
         self.bound = bound
+        self.n_jobs = n_jobs
 
     def fit(
         self,
@@ -103,22 +105,20 @@ class CurveGrouper(ChainGrouper):
 
         ``pictures`` are what masks were made from, None where that is not known.
         """
-        if len(y) != len(images):
-            raise ValueError(f"{len(images)} images, but courses for {len(y)}")
+        self._check_beside(images, y, "courses")
+        self._check_beside(images, pictures, "pictures")
         if not len(images):
             raise ValueError("no images: curves are learned from at least one")
-        blind: list[Lessons] = []
-        seen: list[Lessons] = []
+        blind, seen = list[Lessons](), list[Lessons]()
         for number, known in enumerate(y):
             drawn = sketch(self._mask(images[number], number))
             blind.append(lessons_of(drawn, known))
-            picture = self._picture(pictures, number, drawn)
-            if picture is not None:
+            if (picture := self._picture(pictures, number, drawn.shape)) is not None:
                 seen.append(lessons_of(drawn, known, picture))
             progress(1)
         self.continuation_ = learn_strands(blind, seen, self.potentials.termination)
         choices = [own for some in blind for own in (some.strands, some.lanes) if own is not None]
-        told = sum(int(own.right.sum()) for own in choices)
+        told = int(sum(own.right.sum() for own in choices))
         self.provenance_ = {"images": len(images), "neighbours": told, "pictures": len(seen)}
         return self
 
@@ -127,22 +127,31 @@ class CurveGrouper(ChainGrouper):
 
         Where a picture is given, how strands look in it counts as well.
         """
-        continuation: StrandContinuation = self._learned("continuation_")
+        self._learned("continuation_")
+        self._check_beside(images, pictures, "pictures")
+        return self._piecewise(len(images), lambda some: self._read(images, pictures, some), _BATCH)
+
+    def _read(
+        self, images: Images, pictures: SeenPictures | None, some: slice
+    ) -> tuple[list[np.ndarray], list[np.ndarray | None]]:
+        """Masks and pictures of some images."""
+        masks = [self._mask(images[n], n) for n in range(some.start, some.stop)]
+        return masks, [
+            self._picture(pictures, some.start + k, m.shape) for k, m in enumerate(masks)
+        ]
+
+    def _answered(
+        self, masks: list[np.ndarray], pictures: list[np.ndarray | None]
+    ) -> list[CurveGrouping]:
         forget_old_programs()
-        found: list[CurveGrouping] = []
-        for start in range(0, len(images), _BATCH):
-            some = images[start : start + _BATCH]
-            masks = [self._mask(image, start + k) for k, image in enumerate(some)]
-            drawn = [sketch(mask, self.branches) for mask in masks]
-            seen = [self._picture(pictures, start + k, own) for k, own in enumerate(drawn)]
-            found += self._grouped(masks, drawn, seen, continuation)
-        return found
+        drawn = [sketch(mask, self.branches) for mask in masks]
+        return self._grouped(masks, drawn, pictures, self._learned("continuation_"))
 
     def score(self, images: Images, y: Sequence[Sequence[Contour]]) -> float:
         """The Dice coefficient of the lengths of curves and known courses, see ``length_dice``."""
         from mam.vision.curves.strands.length_score import length_dice
 
-        self._check_truth(images, y)
+        self._check_beside(images, y)
         return length_dice(zip(self.predict(images), y, strict=True))
 
     def _mask(self, image: PictureSource, number: int) -> Bool[np.ndarray, "rows cols"]:
@@ -157,13 +166,12 @@ class CurveGrouper(ChainGrouper):
         return mask
 
     def _picture(
-        self, pictures: SeenPictures | None, number: int, drawn: StrandSketch
+        self, pictures: SeenPictures | None, number: int, size: tuple[int, ...]
     ) -> SeenPicture | None:
         """A picture, if it is known; it must be as large as its mask."""
         if pictures is None or (given := pictures[number]) is None:
             return None
         found = read_picture(given, f"picture {number}")
-        size = drawn.shape
         if found.shape[:2] != size:
             raise ValueError(f"picture {number} has the size {found.shape[:2]}, its mask {size}")
         return found
@@ -172,7 +180,7 @@ class CurveGrouper(ChainGrouper):
         self,
         masks: list[np.ndarray],
         drawn: list[StrandSketch],
-        pictures: list[SeenPicture | None],
+        pictures: list[np.ndarray | None],
         continuation: StrandContinuation,
     ) -> list[CurveGrouping]:
         described = [
@@ -274,10 +282,9 @@ class CurveGrouper(ChainGrouper):
 
     def save(self, path: str | Path) -> None:
         """Write what was learned to a file."""
-        config = {"potentials": asdict(self.potentials), "terms": TERMS}
-        config |= {"looks": LOOKS, "lane_terms": LANE_TERMS}
+        config = {"potentials": asdict(self.potentials), "threshold": self.threshold}
+        config |= {"terms": TERMS, "looks": LOOKS, "lane_terms": LANE_TERMS}
         config |= {"lane_looks": LANE_LOOKS, "line_terms": LINE_TERMS}
-        config["threshold"] = self.threshold
         learned = vars(self._learned("continuation_"))
         save_model(path, ModelFile(learned, config, self.provenance_), SCHEMA)
 

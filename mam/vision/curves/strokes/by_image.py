@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mam.core.devices import by_device
-from mam.vision.curves.chain_model import Links
+from mam.vision.curves.chain_model import Links, Presence
 from mam.vision.curves.courses import Contour
 from mam.vision.curves.strokes.poses import Poses
 
@@ -44,6 +44,15 @@ def cut_by_image(poses: Poses, links: Links, images: int) -> list[ImageCut]:
         own = replace(own, stroke=own.stroke - first[image])
         cuts.append(ImageCut(slice(first[image], first[image + 1]), some, own))
     return cuts
+
+
+def links_and_strokes(
+    poses: Poses, links: Links, of_strokes: Presence
+) -> tuple[list[Links], list[np.ndarray]]:
+    """The links of each image that has strokes, and what is known of these; all is sorted."""
+    cuts = cut_by_image(poses, links, int(poses.image.max(initial=-1)) + 1)
+    cuts = [cut for cut in cuts if cut.strokes.start < cut.strokes.stop]
+    return [cut.own for cut in cuts], [of_strokes[cut.strokes] for cut in cuts]
 
 
 def batches(images: int) -> list[slice]:

@@ -30,6 +30,7 @@ from mam.vision.curves.strokes.by_image import (
     batches,
     by_image,
     cut_by_image,
+    links_and_strokes,
     sorted_by_image,
 )
 from mam.vision.curves.strokes.continuation import SMOOTHING, SmoothContinuation, Smoothing
@@ -38,7 +39,7 @@ from mam.vision.curves.strokes.hidden import add_hidden
 from mam.vision.curves.strokes.poses import Poses
 from mam.vision.curves.strokes.presets import SCHEMA, Continuation, ContourPreset, preset_of
 from mam.vision.curves.strokes.stroke_truth import link_f1, true_links
-from mam.vision.images.binary import Images, as_binary, one_channel
+from mam.vision.images.binary import Images, as_weights
 from mam.vision.images.discs import Hidden
 from mam.vision.parts.masks import Parts, read_parts
 from mam.vision.parts.sparsifier import Sparsifier
@@ -77,6 +78,7 @@ class ContourGrouper(ChainGrouper):
         bridging: float | int = 1.0,  # gaps so many times wider count as those learned from
         bound: bool = False,
         seed: int = 0,
+        n_jobs: int | None = None,
     ) -> None:
         self.parts = parts
         self.preset = preset
@@ -88,6 +90,7 @@ class ContourGrouper(ChainGrouper):
         self.bridging = bridging
         self.bound = bound
         self.seed = seed
+        self.n_jobs = n_jobs
 
     @cached_property
     def _sparsifier(self) -> Sparsifier:
@@ -105,21 +108,19 @@ class ContourGrouper(ChainGrouper):
 
         Strokes of different contours share no pixel, or next to none, so that the strokes found
         in a whole image are those found in its contours one by one. For the preset "paper" every
-        image should show a contour alone, see ``mam.tasks.pathfinder.fit``. ``progress`` is told
-        how many images are done.
+        image should show a contour alone, see ``mam.tasks.pathfinder.fit``.
         """
-        if len(y) != len(images):
-            raise ValueError(f"{len(images)} images, but contours for {len(y)}")
+        self._check_beside(images, y, "contours")
         return self.fit_strokes(self.strokes(images, progress), y)
 
     def strokes(self, images: Images, progress: Advance = lambda n: None) -> list[BySeed]:
         """The strokes of each image, one by one, by sparsification: what is learned from."""
-        parts, weights = self._checked(), self._weights(images)
+        parts, weights = self._checked(), as_weights(images, self.threshold)
         seeds = range(self.seed, self.seed + (self.sparsifications or self._preset.sparsifications))
         found: list[BySeed] = []
         for some in batches(len(weights)):
             own = weights[some]
-            strokes = [poses for poses, _ in self._strokes(own, parts, seeds)]
+            strokes = [poses for poses, _ in self._strokes(own, parts, seeds, some.start)]
             found += by_image(strokes, len(own))
             progress(len(own))
         return found
@@ -137,29 +138,37 @@ class ContourGrouper(ChainGrouper):
         ``hidden`` lists, by image, where contours end in strokes that something covers: they take
         part as well.
         """
-        parts, weights = self._checked(), self._weights(images)
-        if hidden is not None and len(hidden) != len(weights):
-            raise ValueError(f"{len(weights)} images, but hidden strokes for {len(hidden)}")
+        self._checked()
+        weights = as_weights(images, self.threshold)
+        self._check_beside(weights, hidden, "hidden strokes")
         self._learned("continuation_")
+        return self._piecewise(
+            len(weights), lambda some: (weights[some], hidden and hidden[some], some.start)
+        )
+
+    def _answered(
+        self, weights: list[np.ndarray], hidden: Sequence[Hidden] | None, first: int
+    ) -> list[Grouping]:
+        """Group some images, of which the first one has a number."""
+        parts = self._checked()
         seen = None if hidden is None else zip(hidden, weights, strict=True)
         unknown = None if seen is None else [one.covered(w.shape) for one, w in seen]
         several, found = batches(len(weights)), list[Grouping]()
+
+        def strokes(some: slice) -> list[tuple[Poses, Proofs]]:
+            number, hides = first + some.start, unknown and unknown[some]
+            return self._strokes(weights[some], parts, [self.seed], number, hides)
+
         # One thread sparsifies the next images while this one groups the last.
         with ThreadPoolExecutor(1) as ahead:
-            sparsified = ahead.map(
-                lambda some: self._strokes(
-                    weights[some], parts, [self.seed], unknown and unknown[some]
-                ),
-                several,
-            )
+            sparsified = ahead.map(strokes, several)
             for some, [(poses, proofs)] in zip(several, sparsified, strict=True):
-                covered = None if hidden is None else hidden[some]
-                found += self._grouped(weights[some], poses, proofs, covered)
+                found += self._grouped(weights[some], poses, proofs, hidden and hidden[some])
         return found
 
     def score(self, images: Images, y: CoursesByImage) -> float:
         """F1 of the pairs of strokes that are joined, where neighbours on a contour should be."""
-        self._check_truth(images, y)
+        self._check_beside(images, y)
         reach = self._learned("continuation_").reach
         return link_f1(
             (answer.links.stroke[answer.on], true_links(answer.strokes, reach, contours))
@@ -182,23 +191,19 @@ class ContourGrouper(ChainGrouper):
         # The same parts for as long as nothing changes: what is remembered hangs on them.
         return parts if noise in (None, parts.noise) else replace(parts, noise=noise)
 
-    def _weights(self, images: Images) -> list[np.ndarray]:
-        """The pixels as weights: 0 where OFF, their values where ON."""
-        values = [one_channel(image, f"image {n}") for n, image in enumerate(images)]
-        return [one * as_binary(one, self.threshold, f"image {n}") for n, one in enumerate(values)]
-
     def _strokes(
         self,
         weights: list[np.ndarray],
         parts: Parts,
         seeds: Sequence[int],
+        first: int,
         unknown: Sequence[Bool[np.ndarray, "_ _"]] | None = None,
     ) -> list[tuple[Poses, Proofs]]:
-        """The strokes that the sparsifier finds, seed by seed, and the proof of each image."""
+        """The strokes found by seed, and the proof of each image; the first one has a number."""
         preset = self._preset
         own = {"parts": parts, "restarts": self.restarts or preset.restarts}
         sparsifier = self._sparsifier.set_params(**preset.sparsifier, **own)
-        found = sparsifier.transform_by_seed([w > 0 for w in weights], seeds, unknown)
+        found = sparsifier.transform_by_seed([w > 0 for w in weights], seeds, unknown, first)
         return [
             (preset.strokes(weights, several, parts, unknown), [one.proof for one in several])
             for several in found
@@ -215,31 +220,26 @@ class ContourGrouper(ChainGrouper):
         links = continuation.links(poses, check_bridging(self.bridging))
         if hidden is not None and isinstance(continuation, SmoothContinuation):
             # What is marked is a curve rather than a stray stroke: see what the others form.
-            poses, seen = sorted_by_image(poses, self._above_least(links))
+            poses, seen = sorted_by_image(poses, links.above(self._potentials.least_link))
             group = group_numbers(seen.stroke, self._solved(poses, seen).on, len(poses))
             poses, more = add_hidden(poses, hidden, continuation, np.bincount(group)[group])
             links = Links.joined([seen, more])
-        return self._decided(weights, proofs, *sorted_by_image(poses, self._above_least(links)))
+        links = links.above(self._potentials.least_link)
+        return self._decided(weights, proofs, *sorted_by_image(poses, links))
 
     def corrected(self, found: Grouping, corrections: Corrections) -> Grouping:
         """Solve again with what is known of some links; all else is as it was."""
         poses = replace(found.strokes, image=np.zeros(len(found.strokes), np.int64))
         links = complete(found.links, corrections.demand, self._potentials.least_link)
-        known = clamped(links, corrections)
-        [again] = self._decided([found.pixels], [found.pieces_proof], poses, links, known)
-        return again
-
-    def _above_least(self, links: Links) -> Links:
-        return links.take(links.score > self._potentials.least_link)
+        own = [found.pixels], [found.pieces_proof], poses, links
+        return self._decided(*own, clamped(links, corrections))[0]
 
     def _solved(self, poses: Poses, links: Links) -> Decided:
         """Decide the links; strokes and links are sorted by image."""
         presence, messages = np.full(len(poses), self._potentials.presence), self._preset.messages
         if messages is None:
             return self._solver.decide(links, presence, self._potentials)
-        cuts = cut_by_image(poses, links, int(poses.image.max(initial=-1)) + 1)
-        cuts = [cut for cut in cuts if cut.strokes.start < cut.strokes.stop]
-        each, strokes = [cut.own for cut in cuts], [presence[cut.strokes] for cut in cuts]
+        each, strokes = links_and_strokes(poses, links, presence)
         found = self._solver.decide_each(each, strokes, self._potentials, messages)
         return Decided(*map(np.concatenate, zip(NO_LINKS, *found, strict=True)))
 

@@ -119,7 +119,7 @@ class ObjectFinder(Estimator):
 
     def score(self, images: Images, y: Sequence[int]) -> float:
         """The share of the images whose best match has the right category."""
-        self._check_truth(images, y)
+        self._check_beside(images, y)
         found = zip(self.predict(images), y, strict=True)
         return float(np.mean([best.category == category for [best], category in found]))
 

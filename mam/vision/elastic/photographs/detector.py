@@ -180,7 +180,7 @@ class ObjectDetector(Estimator):
         names: Sequence[str] | None = None,
     ) -> float:
         """The mean IoU of the true masks and those found: of the named objects, or the best."""
-        self._check_truth(images, y)
+        self._check_beside(images, y)
         wanted = names or [None] * len(images)
         overlaps = [
             iou(next(one.mask for one in found if name in (None, one.name)), _mask(mask, "a mask"))
