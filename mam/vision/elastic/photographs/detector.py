@@ -159,9 +159,9 @@ class ObjectDetector(Estimator):
             far = None if depth is None else scaled(depth, scale)
             # Two canvases serve all sizes: programs are compiled for each.
             largest = fitting / (min(sizes) if size < 1 else max(1.0, min(sizes)))
-            room = round(shape[0] * largest), round(shape[1] * largest)
+            least = round(shape[0] * largest), round(shape[1] * largest)
             settings = library.config.evidence
-            evidence = evidence_of(scaled(pixels, scale), far, settings, room=room)
+            evidence = evidence_of(scaled(pixels, scale), far, settings, least=least)
             images = scored(evidence, library) if self.bound else None
             yield search(evidence, library), Frame(shape, scale, size, images)
 
