@@ -194,6 +194,19 @@ def test_a_loop_of_its_own_is_found() -> None:
     assert own_loops("pool.map(f, x)") == set()
 
 
+def test_one_place_knows_a_cpu_from_an_accelerator() -> None:
+    """Others only tell people where something ran."""
+    asking = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*.py") if asks_where(path)}
+    assert asking == {"core/devices.py", "commands/doctor.py", "reproduce/page_settings.py"}
+
+
+def asks_where(path: Path) -> bool:
+    """Whether a file asks JAX what it runs on."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    named = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return "default_backend" in named or {"devices", "platform"} <= named
+
+
 def test_nodes_are_registered_in_one_way() -> None:
     """JAX's own way mixes up classes with as many fields: see mam/core/pytree.py."""
     here = ROOT / "core" / "pytree.py"
