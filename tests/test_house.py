@@ -130,6 +130,17 @@ def test_no_upward_import(path: Path) -> None:
     assert [module for module in upward if not module.startswith(tuple(handed))] == []
 
 
+def test_the_house_is_drawn_as_it_is() -> None:
+    text = (ROOT.parent / "CONTRIBUTING.md").read_text()
+    drawing = text[text.index("## The house") : text.index("An arrow is")]
+    drawing = drawing[drawing.index("```") :]
+    drawn = [word for word in re.findall("[a-z]+", drawing) if word in LAYERS]
+    assert list(dict.fromkeys(drawn)) == LAYERS[::-1]
+    rooms = {room for floors in ROOMS.values() for floor in floors for room in floor}
+    listed = set(re.findall(r"^ +(\w+)/ ", text[text.index("mam/core/  ") :], re.MULTILINE))
+    assert listed == rooms | set().union(*INNER.values())
+
+
 def test_an_upward_import_is_found() -> None:
     assert upward_imports("factors", "from mam.graph import Graph") != []
     assert upward_imports("data", "import mam.factors.or_") != []
