@@ -148,7 +148,8 @@ def test_an_upward_import_is_found() -> None:
 
 
 # Compiled loops, and the messages of a factor; `mam.infer.loop` runs what others step through.
-LOOPS = {"while_loop", "fori_loop", "scan", "associative_scan", "messages", "mam.infer.loop"}
+LOOPS = {"while_loop", "fori_loop", "scan", "associative_scan", "messages"}
+LOOPS |= {"mam.infer.loop", "mam.infer.passing"}
 # Loops over what is independent, to save memory: `mam.core.chunks` scans, `lax.map` does.
 CHUNKS = {"accumulate", "lax.map"}
 # What learning does: greedy covers for elastic graphs, parts that are discovered, springs.
@@ -200,6 +201,7 @@ def test_a_loop_of_its_own_is_found() -> None:
     assert own_loops("block.messages(potentials, incoming, 0)") == {"messages"}
     assert own_loops("preset.messages") == set()
     assert own_loops("from mam.infer.loop import run") == {"mam.infer.loop"}
+    assert own_loops("from mam.infer import passing") == {"mam.infer.passing"}
     assert own_loops("accumulate(f, x, y)") == {"accumulate"}
     assert own_loops("jax.lax.map(f, x)") == own_loops("from jax.lax import map") == {"lax.map"}
     assert own_loops("pool.map(f, x)") == set()
