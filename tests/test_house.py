@@ -5,7 +5,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -128,6 +130,17 @@ def test_no_upward_import(path: Path) -> None:
     assert [module for module in upward if not module.startswith(tuple(handed))] == []
 
 
+def test_the_house_is_drawn_as_it_is() -> None:
+    text = (ROOT.parent / "CONTRIBUTING.md").read_text()
+    drawing = text[text.index("## The house") : text.index("An arrow is")]
+    drawing = drawing[drawing.index("```") :]
+    drawn = [word for word in re.findall("[a-z]+", drawing) if word in LAYERS]
+    assert list(dict.fromkeys(drawn)) == LAYERS[::-1]
+    rooms = {room for floors in ROOMS.values() for floor in floors for room in floor}
+    listed = set(re.findall(r"^ +(\w+)/ ", text[text.index("mam/core/  ") :], re.MULTILINE))
+    assert listed == rooms | set().union(*INNER.values())
+
+
 def test_an_upward_import_is_found() -> None:
     assert upward_imports("factors", "from mam.graph import Graph") != []
     assert upward_imports("data", "import mam.factors.or_") != []
@@ -135,7 +148,8 @@ def test_an_upward_import_is_found() -> None:
 
 
 # Compiled loops, and the messages of a factor; `mam.infer.loop` runs what others step through.
-LOOPS = {"while_loop", "fori_loop", "scan", "associative_scan", "messages", "mam.infer.loop"}
+LOOPS = {"while_loop", "fori_loop", "scan", "associative_scan", "messages"}
+LOOPS |= {"mam.infer.loop", "mam.infer.passing"}
 # Loops over what is independent, to save memory: `mam.core.chunks` scans, `lax.map` does.
 CHUNKS = {"accumulate", "lax.map"}
 # What learning does: greedy covers for elastic graphs, parts that are discovered, springs.
@@ -187,9 +201,23 @@ def test_a_loop_of_its_own_is_found() -> None:
     assert own_loops("block.messages(potentials, incoming, 0)") == {"messages"}
     assert own_loops("preset.messages") == set()
     assert own_loops("from mam.infer.loop import run") == {"mam.infer.loop"}
+    assert own_loops("from mam.infer import passing") == {"mam.infer.passing"}
     assert own_loops("accumulate(f, x, y)") == {"accumulate"}
     assert own_loops("jax.lax.map(f, x)") == own_loops("from jax.lax import map") == {"lax.map"}
     assert own_loops("pool.map(f, x)") == set()
+
+
+def test_one_place_knows_a_cpu_from_an_accelerator() -> None:
+    """Others only tell people where something ran."""
+    asking = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*.py") if asks_where(path)}
+    assert asking == {"core/devices.py", "commands/doctor.py", "reproduce/page_settings.py"}
+
+
+def asks_where(path: Path) -> bool:
+    """Whether a file asks JAX what it runs on."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    named = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return "default_backend" in named or {"devices", "platform"} <= named
 
 
 def test_nodes_are_registered_in_one_way() -> None:
@@ -227,17 +255,58 @@ def test_what_is_too_long_is_found() -> None:
 HOP = re.compile(r"(\S+\.py): ((?:[\w.]+(?:, )?)+)")
 
 
+class Hop(NamedTuple):
+    """A line of "Follow one image": what stands in a file, under the file that calls it."""
+
+    path: Path
+    names: list[str]
+    caller: Path | None
+
+
+def hops_of(text: str) -> list[Hop]:
+    """The hops of a text in order; a line is called by the nearest one above that is less deep."""
+    found: list[Hop] = []
+    above: list[tuple[int, Path]] = []
+    for line in text.splitlines():
+        above = [] if line.startswith("```") else above
+        if match := HOP.search(line):
+            ending = match[1].removeprefix(".../").removeprefix("mam/")
+            [path] = [file for file in ROOT.rglob("*.py") if str(file).endswith(f"/{ending}")]
+            depth = len(line) - len(line.lstrip())
+            above = [one for one in above if one[0] < depth]
+            names = match[2].rstrip(", ").split(", ")
+            found.append(Hop(path, names, above[-1][1] if above else None))
+            above.append((depth, path))
+    return found
+
+
+def wrong_hops(hops: Iterable[Hop]) -> list[str]:
+    """Names that a file does not define, or that the file above it does not mention."""
+    wrong = []
+    for path, names, caller in hops:
+        for name in names:
+            words = name.split(".")
+            defined = [rf"(def|class) {word}\b|^{word}\b.* = " for word in words]
+            if not all(re.search(one, path.read_text(), re.MULTILINE) for one in defined):
+                wrong.append(f"{path}: {name}")
+            said = rf"\b({words[-1]}|{path.stem})\b"
+            if caller is not None and not re.search(said, caller.read_text()):
+                wrong.append(f"{caller} -> {name}")
+    return wrong
+
+
 def test_every_hop_of_contributing_is_there() -> None:
     text = (ROOT.parent / "CONTRIBUTING.md").read_text()
-    text = text[text.index("## Follow one image") : text.index("## Words")]
-    hops = [(path, name) for path, names in HOP.findall(text) for name in names.split(", ")]
-    assert len(hops) > 40
-    for path, name in hops:
-        ending = path.removeprefix(".../").removeprefix("mam/")
-        found = [file for file in ROOT.rglob("*.py") if str(file).endswith(f"/{ending}")]
-        assert len(found) == 1, path
-        for word in name.split("."):
-            assert re.search(rf"(def|class) {word}\b", found[0].read_text()), f"{path}: {name}"
+    hops = hops_of(text[text.index("## Follow one image") : text.index("## Words")])
+    assert len(hops) > 60
+    assert wrong_hops(hops) == []
+
+
+def test_a_hop_that_is_not_there_is_found() -> None:
+    good = "mam/infer/solve.py: solve\n  mam/infer/leftovers.py: leftovers"
+    assert wrong_hops(hops_of(good)) == []
+    assert wrong_hops(hops_of(good.replace("leftovers.py: leftovers", "leftovers.py: split"))) != []
+    assert wrong_hops(hops_of("mam/infer/solve.py: solve\n  mam/core/svg.py: as_svg")) != []
 
 
 def test_help_is_fast() -> None:

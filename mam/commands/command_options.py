@@ -37,7 +37,6 @@ class MaskName(StrEnum):
     hull = "hull"
 
 
-LETTERS = "letters"  # the bundled model of letters
 LetterModelOption = Annotated[
     str, typer.Option(help="A bank of elastic graphs: bundled name or file.")
 ]

@@ -1,1 +1,1 @@
-"""What several rooms need: files that are whole, memory, and programs that XLA compiled."""
+"""What several layers need: files that are whole, memory, and programs that XLA compiled."""

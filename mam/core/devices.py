@@ -21,8 +21,7 @@ def by_device(on_cpu: _T, on_accelerator: _T) -> _T:
 
 def batch_size() -> int:
     """How many images are worked on at once."""
-    devices = jax.devices()
-    return len(devices) * (1 if devices[0].platform == "cpu" else _IMAGES_EACH)
+    return len(jax.devices()) * by_device(1, _IMAGES_EACH)
 
 
 def batches_at_once() -> int:

@@ -10,7 +10,7 @@ from mam.graph import FactorGraph, GraphUnion, union_scores
 from mam.graph.evidence import Evidence
 from mam.infer.options import Options
 from mam.infer.score import graph_scores
-from mam.infer.solution import gap_between, lifted
+from mam.infer.solution import NO_GAP, gap_between, lifted
 from mam.infer.solve import solve
 
 _ROUNDING = 1e-5  # relative: scores and bounds are sums in single precision
@@ -39,7 +39,7 @@ class Certificate(NamedTuple):
         """
         if bound < score - _ROUNDING * (1 + abs(score)):
             return cls(score)
-        return cls(score, lifted(bound, score), "bound" if bound - score <= 1e-5 else None)
+        return cls(score, lifted(bound, score), "bound" if bound - score <= NO_GAP else None)
 
 
 def certify_states(

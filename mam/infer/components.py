@@ -17,15 +17,13 @@ from mam.graph import GraphUnion, Scores
 from mam.infer.condition import Conditioned, condition
 from mam.infer.connected import FactorComponents, number_components
 from mam.infer.network_of_tables import write_network
-from mam.infer.order import EliminationOrder, best_order
+from mam.infer.order import GOOD_ENOUGH, EliminationOrder, best_order
 from mam.infer.rounds import NEVER, Round, Rounds, plan_rounds
 from mam.infer.twins import Twins, find_twins
 
 # Entries of the largest table, and of all tables that are kept: 8 MB and 512 MB.
 LARGEST_TABLE = 1 << 20
 _MOST_ENTRIES = 1 << 26
-# Tables beyond this get a second, slower planner.
-_GOOD_ENOUGH = 1 << 12
 
 
 class _Effort(NamedTuple):
@@ -139,11 +137,11 @@ def _plan(
     largest: np.ndarray,
     effort: _Effort,
 ) -> tuple[Rounds, str]:
-    """Plan all components together; those that grow too large get a planner of their own."""
+    """Plan all components together; those with large tables get a second, slower planner."""
     scopes = [some.scopes for some in network.tables if some.scopes.shape[1] > 1]
     plan = plan_rounds(network.states, scopes, component, place, largest, effort.growth)
     refusal, wanted = "", component >= 0
-    fine = np.minimum(_GOOD_ENOUGH, np.append(largest, 0.0)[component])
+    fine = np.minimum(GOOD_ENOUGH, np.append(largest, 0.0)[component])
     poor = np.unique(component[wanted & (plan.entries > fine)])
     size = np.bincount(component[wanted], minlength=1)
     orders = []

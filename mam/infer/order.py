@@ -15,7 +15,7 @@ import numpy as np
 from mam.core.memory import TooLarge
 
 # Tables up to this size take no time, and no other order is tried.
-_GOOD_ENOUGH = 1 << 12
+GOOD_ENOUGH = 1 << 12
 # Counting the strangers among more neighbours than this takes long; all their pairs are counted.
 _MOST_COUNTED = 64
 
@@ -41,7 +41,7 @@ def best_order(
             refusal = error
             continue
         plan = net if plan is None or net.total() < plan.total() else plan
-        if plan.total() <= _GOOD_ENOUGH:
+        if plan.total() <= GOOD_ENOUGH:
             break
     if plan is None:
         raise refusal

@@ -8,6 +8,8 @@ import numpy as np
 
 from mam.graph import FactorGraph
 
+NO_GAP = 1e-5  # a gap up to this is rounding: the answer is proved
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -86,8 +88,8 @@ class Solution:
 
     @property
     def optimal(self) -> bool:
-        """Whether the assignment is feasible and the certificate proves it optimal, to 1e-5."""
-        return self.feasible and self.gap is not None and self.gap <= 1e-5
+        """Whether the assignment is feasible and the certificate proves it optimal."""
+        return self.feasible and self.gap is not None and self.gap <= NO_GAP
 
     def __getitem__(self, name: str) -> np.ndarray:
         group = self.graph.group(name)

@@ -200,14 +200,14 @@ def _pass(compiled: CompiledGraph, edges: _Edges, sends: Sends, *ways: _Sending)
     graph = instance[order]
     stage = np.arange(len(order)) - np.searchsorted(graph, graph)
     count = int(stage.max(initial=-1)) + 1
-    room = _FEWEST
-    while room < count:
-        room *= 4
+    size = _FEWEST
+    while size < count:
+        size *= 4
     tables = []
     for b, rows in enumerate(compiled.factor_rows):
         mine = edges.block[factor[order]] == b
         place, which = (stage[mine], graph[mine]), order[mine]
-        table = np.full((3, room, wiring.instances), len(rows), np.int32)
+        table = np.full((3, size, wiring.instances), len(rows), np.int32)
         for one, values in zip(table, (edges.row[factor], after, upto), strict=True):
             one[place] = values[which]
         tables.append(table)

@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
 from mam import __version__
+from mam.core.defaults import LETTERS
 from mam.web.described_answers import (
     ErrorAnswer,
     FindAnswer,
@@ -40,7 +41,6 @@ from mam.web.replies import attended, reply
 from mam.web.samples import SAMPLES, sample_png
 from mam.web.store import Held, MemoryStore
 
-_LETTERS = "letters"
 _NAME = Annotated[str, Query(max_length=200)]
 
 
@@ -170,7 +170,7 @@ def _add_pictures(app: FastAPI, desk: Desk) -> None:
         return {
             "version": __version__,
             "samples": {name: sample._asdict() for name, sample in SAMPLES.items()},
-            "models": [_LETTERS, *desk.settings.models],
+            "models": [LETTERS, *desk.settings.models],
             "ready": desk.quick.ready > 0,
             "ready to find": desk.long.ready > 0,
             "limits": {"bytes": limits.picture_bytes, "pixels": limits.pixels},
@@ -250,7 +250,7 @@ def _add_objects(app: FastAPI, desk: Desk) -> None:
         """Where are the objects of a model?"""
         picture = desk.picture(question.picture)
         learned = desk.learned.get(question.model)
-        known = {_LETTERS: _LETTERS} | {k: str(v) for k, v in desk.settings.models.items()}
+        known = {LETTERS: LETTERS} | {k: str(v) for k, v in desk.settings.models.items()}
         if learned is None and question.model not in known:
             raise JobError(404, "no such model is here any more; learn it again")
 

@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from mam.commands.command_options import (
-    LETTERS,
     BoundOption,
     DataArgument,
     JsonOption,
@@ -24,6 +23,7 @@ from mam.commands.over_shards import (
     refuse_without,
 )
 from mam.commands.progress_bars import progress_bar, row_count
+from mam.core.defaults import LETTERS
 
 
 def cabc(

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from mam.commands.command_options import (
-    LETTERS,
     GraphsOption,
     JsonLinesOption,
     LetterModelOption,
@@ -35,7 +34,7 @@ from mam.commands.pictures import (
     find_sources,
 )
 from mam.commands.shard_jobs import FindJob
-from mam.core.defaults import LETTER_ON, OBJECT_GRAPHS
+from mam.core.defaults import LETTER_ON, LETTERS, OBJECT_GRAPHS
 
 _MADE = "-found"
 # Objects of other sizes take five times as long; letters are learned in many sizes.

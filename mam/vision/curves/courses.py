@@ -34,6 +34,11 @@ def nearest_step(
 
     What lies across the course there counts as ``turned`` px farther away: where a course crosses
     itself, it is the stretch that has the direction.
+
+    >>> course = even_course(np.array([[0.0, 0], [0, 9]]))
+    >>> step, far = nearest_step(course, np.array([[1.0, 4.0]]), np.array([[0.0, 1.0]]), 4.0)
+    >>> step.tolist(), far.tolist()
+    ([8], [1.0])
     """
     close = min(_CLOSE, len(course))
     far, which = KDTree(course[:, :2]).query(place, k=close)

@@ -147,8 +147,8 @@ def _around(
     pixels: Int[np.ndarray, "pixels 2"], trace: Trace, here: Bool[np.ndarray, " points"]
 ) -> Int[np.ndarray, " near"]:
     """The numbers of the pixels in the box around some points."""
-    margin = FAR * trace.radius[here].max() + FAR_LEAST
-    low, high = trace.points[here].min(0) - margin, trace.points[here].max(0) + margin
+    reach = FAR * trace.radius[here].max() + FAR_LEAST
+    low, high = trace.points[here].min(0) - reach, trace.points[here].max(0) + reach
     return np.flatnonzero(((pixels >= low) & (pixels <= high)).all(1))
 
 

@@ -45,8 +45,8 @@ class Bank:
         return self.config.get("preset", "best")
 
     def __repr__(self) -> str:
-        vertices, kinds = int(self.vertex_count.sum()), len(np.unique(self.category))
-        return f"<Bank: {len(self)} graphs of {kinds} categories, {vertices} vertices>"
+        vertices, categories = int(self.vertex_count.sum()), len(np.unique(self.category))
+        return f"<Bank: {len(self)} graphs of {categories} categories, {vertices} vertices>"
 
     @classmethod
     def of(
@@ -74,25 +74,25 @@ class Bank:
         places = np.zeros((graphs, counts.max(), 2), np.int16)
         ends = np.zeros((graphs, max(edge_counts.max(), 1), 2), np.int16)
         radius = np.zeros(ends.shape[:2], np.uint8)
-        kinds = None if types is None else np.zeros(places.shape[:2], np.uint8)
+        typed = None if types is None else np.zeros(places.shape[:2], np.uint8)
         for graph, (own, links, order) in enumerate(ordered):
             places[graph, : len(own)] = own
-            if kinds is not None and types is not None:
-                kinds[graph, : len(own)] = types[graph][order]
+            if typed is not None and types is not None:
+                typed[graph, : len(own)] = types[graph][order]
             ends[graph, : len(links.ends)] = links.ends
             radius[graph, : len(links.ends)] = np.minimum(links.radius, 255)
         known = np.full(graphs, NO_CATEGORY) if categories is None else np.asarray(categories)
-        return cls(places, counts, ends, radius, edge_counts, known.astype(np.int16), mask, kinds)
+        return cls(places, counts, ends, radius, edge_counts, known.astype(np.int16), mask, typed)
 
     @classmethod
     def joined(cls, banks: "Sequence[Bank]") -> "Bank":
-        """Put banks with the same kind of parts behind each other."""
+        """Put banks with the same part types behind each other."""
         names = ARRAYS if banks[0].type is None else (*ARRAYS, "type")
 
         def column(name: str) -> np.ndarray:
             each = [getattr(bank, name) for bank in banks]
-            room = tuple(map(max, zip(*(values.shape[1:] for values in each), strict=True)))
-            return np.concatenate([fitted(values, (len(values), *room)) for values in each])
+            most = tuple(map(max, zip(*(values.shape[1:] for values in each), strict=True)))
+            return np.concatenate([fitted(values, (len(values), *most)) for values in each])
 
         return replace(banks[0], **{name: column(name) for name in names})
 

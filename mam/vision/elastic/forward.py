@@ -38,23 +38,23 @@ class Tiles(NamedTuple):
 def tiles_of(
     bank: Bank,
     graphs: Int[np.ndarray, " some"],
-    room: int,
+    number: int,
     step: int,
     power: float,
     every: int = 1,
 ) -> Tiles:
-    """Some graphs of a bank among ``room``; ``every`` so many vertices of their walks count."""
-    count = fitted(-(-bank.vertex_count[graphs].astype(np.int32) // every), (room,))
+    """Some graphs of a bank among a ``number``; ``every`` so many vertices of their walks count."""
+    count = fitted(-(-bank.vertex_count[graphs].astype(np.int32) // every), (number,))
     width = -(-int(count.max()) // GRAIN) * GRAIN
 
     def padded(values: np.ndarray) -> np.ndarray:
         own = values[graphs, : width * every : every]
-        return fitted(own, (room, width, *own.shape[2:])).swapaxes(0, 1)
+        return fitted(own, (number, width, *own.shape[2:])).swapaxes(0, 1)
 
     quotient, residue = np.divmod(padded(bank.vertices).astype(np.int16), np.int16(step))
     scale = np.maximum(count, 1).astype(np.float32) ** -power
-    kind = None if bank.type is None else padded(bank.type)
-    return Tiles(np.concatenate([residue, quotient], -1), kind, count, scale)
+    type_ = None if bank.type is None else padded(bank.type)
+    return Tiles(np.concatenate([residue, quotient], -1), type_, count, scale)
 
 
 def extent_of(bank: Bank, grain: int) -> int:
@@ -91,14 +91,14 @@ def lattice_scores(
     size = 1, 1, 1, *lattice, grids.shape[-1]
 
     def cut(item: tuple[Array, Array]) -> Array:
-        tile, kind = item
-        start = kind, *(tile[i] for i in range(4)), jnp.int32(0)
+        tile, type_ = item
+        start = type_, *(tile[i] for i in range(4)), jnp.int32(0)
         return jax.lax.dynamic_slice(grids, start, size)[0, 0, 0]
 
     tile = jnp.asarray(tiles.tile).astype(jnp.int32)
-    kind = jnp.zeros((), jnp.int32) if tiles.type is None else jnp.asarray(tiles.type, jnp.int32)
+    type_ = jnp.zeros((), jnp.int32) if tiles.type is None else jnp.asarray(tiles.type, jnp.int32)
     there = jnp.arange(len(tile), dtype=jnp.int32)[:, None] < tiles.count
-    items = tile, jnp.where(there, kind, jnp.int32(len(grids) - 1))
+    items = tile, jnp.where(there, type_, jnp.int32(len(grids) - 1))
     none = jnp.zeros((len(tiles.scale), *size[3:]), grids.dtype)
     if by_device(True, False):  # a graph at a time stays in the cache
         by_graph = jax.tree.map(lambda values: values.swapaxes(0, 1), items)

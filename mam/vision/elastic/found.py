@@ -1,8 +1,6 @@
 """What is told of an object that was found, whatever found it: where it is, by box and outline."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
@@ -14,7 +12,6 @@ from mam.vision.curves.line_forms import lengths_along, points_at
 from mam.vision.images.thin_masks import box_of
 
 POINTS = 64  # of an outline
-_STEP = 2**0.5  # between sizes that are tried, at most; variants fill in between
 
 
 class FoundGraph(ABC):
@@ -101,20 +98,3 @@ def outline_of(mask: Bool[np.ndarray, "rows cols"]) -> Float[np.ndarray, "points
     line = max(measure.find_contours(np.pad(largest, 1).astype(float), 0.5), key=len) - 1
     along = lengths_along(line)
     return points_at(line, np.linspace(0.0, along[-1], POINTS, endpoint=False), along)
-
-
-def sizes_between(least: float | int, most: float | int) -> Iterator[float]:
-    """Sizes to try, 1 being that of the objects learned from, if it is among them.
-
-    >>> [round(size, 3) for size in sizes_between(0.5, 1.5)]
-    [0.5, 0.707, 1.0, 1.225, 1.5]
-    >>> list(sizes_between(2, 2))
-    [2.0]
-    """
-    if not 0 < least <= most or not np.isfinite(most):
-        raise ValueError(f"scales are two numbers above 0, the smaller first, not {least}, {most}")
-    ends = sorted({float(least), min(max(1.0, least), most), float(most)})
-    yield ends[0]
-    for low, high in pairwise(ends):
-        steps = int(np.ceil(np.log(high / low) / np.log(_STEP) - 1e-9))
-        yield from np.geomspace(low, high, steps + 1)[1:].tolist()

@@ -51,7 +51,7 @@ def place_graphs(
 ) -> PlacedGraphs:
     """Place graphs of the bank; ``corner`` is where the window of their anchor begins."""
     there = np.arange(bank.vertices.shape[1]) < bank.vertex_count[graph][:, None]
-    kind = np.zeros(there.shape) if bank.type is None else bank.type[graph]
+    type_ = np.zeros(there.shape) if bank.type is None else bank.type[graph]
     return PlacedGraphs(
         image.astype(np.int32),
         bank.vertices[graph].astype(np.int32) + corner[:, None].astype(np.int32),
@@ -59,7 +59,7 @@ def place_graphs(
         bank.ends[graph].astype(np.int32),
         bank.radius[graph].astype(np.int32),
         bank.edge_count[graph].astype(np.int32),
-        kind.astype(np.int32),
+        type_.astype(np.int32),
     )
 
 
@@ -108,9 +108,9 @@ def _blocks(graphs: PlacedGraphs) -> Iterator[tuple[np.ndarray, PlacedGraphs, np
         part = graphs.take(members)
         edges = _rounded(int(part.edge_count.max(initial=1)), _EDGE_GRAIN)
         vertices = _rounded(int(part.there.sum(1).max(initial=1)), edges // 2)
-        rooms = ((), (vertices, 2), (vertices,), (edges, 2), (edges,), (), (vertices,))
+        shapes = ((), (vertices, 2), (vertices,), (edges, 2), (edges,), (), (vertices,))
         padded = PlacedGraphs(
-            *(fitted(one, (size, *room)) for one, room in zip(part, rooms, strict=True))
+            *(fitted(one, (size, *shape)) for one, shape in zip(part, shapes, strict=True))
         )
         real = np.arange(edges) < padded.edge_count[:, None]
         late = np.where(real, padded.ends[..., 1], -1)

@@ -1,7 +1,8 @@
-"""What every search for elastic graphs does: place them, match them, refit the best, certify."""
+"""What every search for elastic graphs does: sizes, places, matching, refitting, certificates."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -23,6 +24,7 @@ from mam.vision.elastic.variants import VariantConfig
 _DUAL = Options(
     method="max-product", schedule="sweeps", decoding="in order", iterations=20, bound_steps=60
 )
+_STEP = 2**0.5  # between sizes of objects that are tried, at most; variants fill in between
 # px: as if every vertex had this much spread that did not move. Keeps straight strokes from
 # collapsing sideways.
 _INERTIA = 4.0
@@ -54,6 +56,23 @@ class Library:
     bank: Bank
     source: Int[np.ndarray, " graphs"]  # the graph of the original bank that each comes from
     extent: int  # the most rows or columns of a graph, rounded up
+
+
+def sizes_between(least: float | int, most: float | int) -> Iterator[float]:
+    """Sizes to try, 1 being that of the objects learned from, if it is among them.
+
+    >>> [round(size, 3) for size in sizes_between(0.5, 1.5)]
+    [0.5, 0.707, 1.0, 1.225, 1.5]
+    >>> list(sizes_between(2, 2))
+    [2.0]
+    """
+    if not 0 < least <= most or not np.isfinite(most):
+        raise ValueError(f"scales are two numbers above 0, the smaller first, not {least}, {most}")
+    ends = sorted({float(least), min(max(1.0, least), most), float(most)})
+    yield ends[0]
+    for low, high in pairwise(ends):
+        steps = int(np.ceil(np.log(high / low) / np.log(_STEP) - 1e-9))
+        yield from np.geomspace(low, high, steps + 1)[1:].tolist()
 
 
 class MatchedGraphs(NamedTuple):

@@ -94,16 +94,16 @@ def _batches(vertices: Sequence[np.ndarray]):
     """Numbers, padded vertices and which of them are there, by similar count."""
     size = by_device(*_BATCH)
     counts = np.array([len(one) for one in vertices], np.int64)
-    rooms = -(-np.maximum(counts, 1) // _GRAIN) * _GRAIN
-    for room in np.unique(rooms):
-        members = np.flatnonzero(rooms == room)
+    widths = -(-np.maximum(counts, 1) // _GRAIN) * _GRAIN
+    for width in np.unique(widths):
+        members = np.flatnonzero(widths == width)
         for start in range(0, len(members), size):
             numbers = members[start : start + size]
-            places = np.zeros((size, room, 2), np.float32)
+            places = np.zeros((size, width, 2), np.float32)
             for place, number in enumerate(numbers):
                 places[place, : counts[number]] = vertices[number]
             filled = np.append(counts[numbers], np.zeros(size - len(numbers), np.int64))
-            yield numbers, places, np.arange(room) < filled[:, None]
+            yield numbers, places, np.arange(width) < filled[:, None]
 
 
 @jax.jit

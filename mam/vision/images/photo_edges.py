@@ -84,16 +84,16 @@ def find_edges(channels: Float[Array | np.ndarray, "channels rows cols"]) -> Edg
     ([4], 0)
     """
     responses = edge_responses(jnp.asarray(channels))
-    strength, kind = jax.lax.optimization_barrier(_strongest(responses))
+    strength, type_ = jax.lax.optimization_barrier(_strongest(responses))
     rivals = jnp.zeros_like(strength), jnp.zeros_like(strength)
     for axis in range(TYPES // 2):
         angle = 2 * np.pi * axis / TYPES
-        own = kind % (TYPES // 2) == axis
+        own = type_ % (TYPES // 2) == axis
         shifted = (_moved(strength, angle), _moved(strength, angle + np.pi))
         rivals = tuple(jnp.where(own, new, old) for new, old in zip(shifted, rivals, strict=True))
     # Of two equal neighbours one stays.
     top = (strength >= rivals[0]) & (strength > rivals[1])
-    return EdgeMap(jnp.where(top, strength, 0.0), kind)
+    return EdgeMap(jnp.where(top, strength, 0.0), type_)
 
 
 def edge_responses(channels: Float[Array, "channels rows cols"]) -> list[Array]:
@@ -112,11 +112,11 @@ def edge_responses(channels: Float[Array, "channels rows cols"]) -> list[Array]:
 
 def _strongest(responses: list[Array]) -> tuple[Array, Array]:
     """The largest response of each pixel and its direction."""
-    strength, kind = responses[0], jnp.zeros(responses[0].shape, jnp.int32)
+    strength, type_ = responses[0], jnp.zeros(responses[0].shape, jnp.int32)
     for number, other in enumerate(responses[1:], 1):
-        kind = jnp.where(other > strength, number, kind)
+        type_ = jnp.where(other > strength, number, type_)
         strength = jnp.maximum(strength, other)
-    return strength, kind
+    return strength, type_
 
 
 def _derivatives(channels: Array) -> tuple[Array, Array]:

@@ -65,7 +65,7 @@ def pinholes(mask: Bool[np.ndarray, "rows cols"]) -> Bool[np.ndarray, "rows cols
 
 
 def _four(wide: Bool[np.ndarray, "_ _"]) -> tuple[np.ndarray, ...]:
-    """The pixels above, below, left and right of those of a picture with a margin of one."""
+    """The pixels above, below, left and right of those of a picture with a rim of one."""
     return wide[:-2, 1:-1], wide[2:, 1:-1], wide[1:-1, :-2], wide[1:-1, 2:]
 
 

@@ -77,7 +77,7 @@ def prune(
     sizes: Int[np.ndarray, "images 2"],
     parts: Parts,
     pruning: str,
-    room: GrowingSizes,
+    known: GrowingSizes,
 ) -> tuple[PartCandidates, Bool[Array, " candidates"]]:
     """List placements, and say which of them may be ON in a best explanation of each image.
 
@@ -91,15 +91,15 @@ def prune(
     least = int(-noise.prior // noise.gain) + 1
     look = _look(states, sizes.astype(np.int32), np.int16(least), side=parts.side)
     around, promising, count = look
-    capacity = room.fit("spots", int(count))
+    capacity = known.fit("spots", int(count))
     spots, worthy, count = _spots(around, promising, shapes.own, rates, capacity)
-    capacity, by_set = room.fit("worthy", int(count)), pruning == "safe"
+    capacity, by_set = known.fit("worthy", int(count)), pruning == "safe"
     if pruning == "none":
         found = _listed(spots, worthy, capacity)
         return found, found.image < len(states)
     # Most are dominated by a close neighbour; only the others are compared with all.
     found, kept, count = _first_cut(spots, worthy, near, capacity, by_set)
-    capacity = room.fit("near", int(count), least=_NEAR)
+    capacity = known.fit("near", int(count), least=_NEAR)
     return _second_cut(spots, found, kept, shapes, capacity, by_set)
 
 
@@ -175,9 +175,9 @@ def _spots(
 
 @partial(jax.jit, static_argnames="capacity")
 def _listed(spots: _Spots, worthy: Array, capacity: int) -> PartCandidates:
-    spot, kind = jnp.nonzero(worthy, size=capacity, fill_value=PAST)
+    spot, type_ = jnp.nonzero(worthy, size=capacity, fill_value=PAST)
     image, row, column = (take(v, spot, PAST) for v in (spots.image, spots.row, spots.column))
-    return PartCandidates(image, row, column, kind.astype(jnp.int32))
+    return PartCandidates(image, row, column, type_.astype(jnp.int32))
 
 
 @partial(jax.jit, static_argnames=("capacity", "by_set"))
@@ -207,10 +207,10 @@ def _undominated(
     spots: _Spots, found: PartCandidates, window: _Shapes, by_set: bool
 ) -> tuple[Bool[Array, " candidates"], Array]:
     """Tell which, and how many, candidates no other one within the window can replace."""
-    kind = found.type
+    type_ = found.type
     here = take(spots.number, (found.image, found.row, found.column), PAST)
-    mine = take(spots.on.T, here, 0).T & take(window.own.T, kind, 0).T
-    n, f = take(spots.covered, (here, kind), 0), take(spots.spilled, (here, kind), 0)
+    mine = take(spots.on.T, here, 0).T & take(window.own.T, type_, 0).T
+    n, f = take(spots.covered, (here, type_), 0), take(spots.spilled, (here, type_), 0)
     types = jnp.arange(window.own.shape[1], dtype=jnp.int32)
 
     def dominated(offset: Array, shifted: Array, back: Array) -> Array:
@@ -224,10 +224,10 @@ def _undominated(
         able &= (f_there <= f[:, None]) & (n_there >= n[:, None])
         if by_set:
             spill = take(spots.off.T, there, 0).T[:, :, None] & window.own[:, None]
-            able &= jnp.all((spill & ~take(back.T, kind, 0).T[:, :, None]) == 0, 0)
+            able &= jnp.all((spill & ~take(back.T, type_, 0).T[:, :, None]) == 0, 0)
         earlier = (offset[0] < 0) | ((offset[0] == 0) & (offset[1] < 0))
         here_too = (offset[0] == 0) & (offset[1] == 0)
-        first = earlier | (here_too & (types < kind[:, None]))
+        first = earlier | (here_too & (types < type_[:, None]))
         return jnp.any(able & ((n_there > n[:, None]) | (f_there < f[:, None]) | first), 1)
 
     def at_offset(i: Array) -> Array:

@@ -62,9 +62,9 @@ def _pixel_lists(parts: Parts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows and columns of each part's pixels, from its middle, and where short lists have none."""
     lists = np.zeros((len(parts), int(parts.sizes.max()), 2), np.int64)
     missing = np.arange(lists.shape[1]) >= parts.sizes[:, None]
-    for kind, mask in enumerate(parts.masks):
+    for type_, mask in enumerate(parts.masks):
         found = np.argwhere(mask) - parts.radius
-        lists[kind, : len(found)] = found
+        lists[type_, : len(found)] = found
     return lists[..., 0], lists[..., 1], missing
 
 

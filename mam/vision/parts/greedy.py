@@ -75,13 +75,13 @@ def places_of(chosen: Bool[np.ndarray, "batch _ _"]) -> list[Int[np.ndarray, "_ 
     return np.split(np.stack(place, 1), borders)
 
 
-def _crop(image: np.ndarray, margin: int) -> tuple[np.ndarray, np.ndarray]:
-    """The part of the image that has ON pixels, and its corner; a margin within the image."""
+def _crop(image: np.ndarray, rim: int) -> tuple[np.ndarray, np.ndarray]:
+    """The part of the image that has ON pixels, and its corner; with a rim inside the image."""
     rows, cols = box_of(image)
     if not rows.stop:
         return np.zeros((1, 1), bool), np.zeros(2, np.int64)
-    top, left = max(rows.start - margin, 0), max(cols.start - margin, 0)
-    return image[top : rows.stop + margin, left : cols.stop + margin], np.array([top, left])
+    top, left = max(rows.start - rim, 0), max(cols.start - rim, 0)
+    return image[top : rows.stop + rim, left : cols.stop + rim], np.array([top, left])
 
 
 @partial(jax.jit, static_argnames="mask")
@@ -121,8 +121,8 @@ def sums_under(
 ) -> Shaped[Array, "images rows cols"]:
     """The sum of the values that a part placed at each pixel covers; ``outside`` beyond them."""
     reach = len(mask) // 2
-    margin = (0, 0), (reach, reach), (reach, reach)
-    padded = jnp.pad(values, margin, constant_values=outside)
+    rim = (0, 0), (reach, reach), (reach, reach)
+    padded = jnp.pad(values, rim, constant_values=outside)
     rows, cols = values.shape[1:]
     places = [(i, j) for i, row in enumerate(mask) for j, on in enumerate(row) if on]
     return reduce(add, (padded[:, i : i + rows, j : j + cols] for i, j in places))

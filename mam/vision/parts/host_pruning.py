@@ -39,20 +39,20 @@ def _pruned(
     states: Int8[np.ndarray, "rows cols"], parts: Parts, pruning: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Row, column and type of the placements in one image."""
-    margin = max(parts.side - 1, 1)  # of unknown pixels, so that nothing lies outside
-    pixels = np.pad(states, margin)
-    spots = _spots(pixels, margin, parts)
-    spot, kind = _where(_worthy(spots, parts, pruning))
+    rim = max(parts.side - 1, 1)  # of unknown pixels, so that nothing lies outside
+    pixels = np.pad(states, rim)
+    spots = _spots(pixels, rim, parts)
+    spot, type_ = _where(_worthy(spots, parts, pruning))
     if pruning == "strong":
-        near, all_ = (_around(parts, reach) for reach in (1, margin))
+        near, all_ = (_around(parts, reach) for reach in (1, rim))
         best, any_ = _Rivals.best(spots, parts), _Rivals.any(spots)
         # The best of a close neighbour dominates most; only the others are compared with all.
         for around, rivals in ((near, best), (near, any_), (all_, any_)):
             for offsets in around.rounds:
-                kept = rivals.undominated(spots, spot, kind, around, offsets)
-                spot, kind = spot[kept], kind[kept]
+                kept = rivals.undominated(spots, spot, type_, around, offsets)
+                spot, type_ = spot[kept], type_[kept]
     row, column = np.divmod(spots.place[spot], pixels.shape[1])
-    return row - margin, column - margin, kind
+    return row - rim, column - rim, type_
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ def _words(rows: Sequence[UInt64[np.ndarray, "*batch"]]) -> UInt64[np.ndarray, "
 class _Spots:
     """The places near ON pixels, and what every type of part covers there; the last is none."""
 
-    place: Int[np.ndarray, " spots"]  # number of the pixel, in the image with its margins
+    place: Int[np.ndarray, " spots"]  # number of the pixel, in the image with its rim
     width: int  # of that
     number: Int[np.ndarray, " pixels"]  # of the spot at each pixel
     on: UInt64[np.ndarray, "words spots"]  # pixels around it
@@ -108,14 +108,14 @@ class _Spots:
     spilled: Shaped[np.ndarray, "spots types"]  # number of OFF pixels
 
 
-def _spots(pixels: Int8[np.ndarray, "rows cols"], margin: int, parts: Parts) -> _Spots:
+def _spots(pixels: Int8[np.ndarray, "rows cols"], rim: int, parts: Parts) -> _Spots:
     """Find the places around which there are enough ON pixels for any placement."""
     least = int(-parts.noise.prior // parts.noise.gain) + 1
     on, width = pixels > 0, pixels.shape[1]
-    place = _promising(on, margin, parts.side, least)
+    place = _promising(on, rim, parts.side, least)
     number = np.full(pixels.size, len(place), np.int32)
     number[place] = np.arange(len(place), dtype=np.int32)
-    place = np.append(place, 0)  # in the margin, where there are no pixels around
+    place = np.append(place, 0)  # in the rim, where there are no pixels around
     both = [_windows(some, place, parts.side) for some in (on, pixels < 0)]
     for words in both:
         words[:, -1] = 0
@@ -125,14 +125,14 @@ def _spots(pixels: Int8[np.ndarray, "rows cols"], margin: int, parts: Parts) -> 
 
 
 def _promising(
-    on: Bool[np.ndarray, "rows cols"], margin: int, side: int, least: int
+    on: Bool[np.ndarray, "rows cols"], rim: int, side: int, least: int
 ) -> Int[np.ndarray, " places"]:
-    """The pixels of the image in its margins that have the ``least`` ON pixels in their windows."""
-    first = margin - side // 2  # of the windows of the image's own pixels
+    """The pixels of the image in its rim that have the ``least`` ON pixels in their windows."""
+    first = rim - side // 2  # of the windows of the image's own pixels
     inside = slice(first, -first or None)
     count = box_sums(on[inside, inside], side)
     row, column = _where(count >= least)
-    return (row + margin) * on.shape[1] + column + margin
+    return (row + rim) * on.shape[1] + column + rim
 
 
 def _windows(
@@ -140,11 +140,11 @@ def _windows(
 ) -> UInt64[np.ndarray, "words places"]:
     """Pack the windows around some pixels into words."""
     cols, reach = pixels.shape[1], side // 2
-    kind = next(k for k in (np.uint8, np.uint16, np.uint32, np.uint64) if k(0).itemsize * 8 >= side)
-    codes, known = pixels.ravel().astype(kind), 1  # bits of this pixel and of those to its right
+    word = next(k for k in (np.uint8, np.uint16, np.uint32, np.uint64) if k(0).itemsize * 8 >= side)
+    codes, known = pixels.ravel().astype(word), 1  # bits of this pixel and of those to its right
     while known < side:
         more = min(known, side - known)
-        codes[:-more] |= codes[more:] << kind(more)
+        codes[:-more] |= codes[more:] << word(more)
         known += more
     left = places - reach
     return _words([codes[left + (row - reach) * cols].astype(np.uint64) for row in range(side)])
@@ -211,7 +211,7 @@ class _Rivals:
         self,
         spots: _Spots,
         spot: Int[np.ndarray, " some"],
-        kind: Int[np.ndarray, " some"],
+        type_: Int[np.ndarray, " some"],
         around: _Around,
         offsets: Int[np.ndarray, " offsets"],
     ) -> Int[np.ndarray, " kept"]:
@@ -220,8 +220,8 @@ class _Rivals:
         step = max(_AT_ONCE // len(offsets), 1)
         for start in range(0, len(spot), step):
             some = slice(start, start + step)
-            pairs = self._beside_rivals(spots, spot[some], kind[some], around.offsets, offsets)
-            won = self._replace(spots, spot[some], kind[some], around, *pairs)
+            pairs = self._beside_rivals(spots, spot[some], type_[some], around.offsets, offsets)
+            won = self._replace(spots, spot[some], type_[some], around, *pairs)
             kept[start + won] = False
         return np.flatnonzero(kept)
 
@@ -229,36 +229,36 @@ class _Rivals:
         self,
         spots: _Spots,
         spot: Int[np.ndarray, " some"],
-        kind: Int[np.ndarray, " some"],
+        type_: Int[np.ndarray, " some"],
         around: _Around,
         one: Int[np.ndarray, " pairs"],
         there: Int[np.ndarray, " pairs"],
         offset: Int[np.ndarray, " pairs"],
     ) -> Int[np.ndarray, " won"]:
         """Which of the placements ``one`` some rival ``there`` can replace; some come twice."""
-        n, f = (v[spot[one], kind[one]][:, None] for v in (spots.covered, spots.spilled))
+        n, f = (v[spot[one], type_[one]][:, None] for v in (spots.covered, spots.spilled))
         n_there, f_there = self.covered[there], self.spilled[there]
         able = (n_there >= n) & (f_there <= f)
         pair, rival = _where(able)
         one, offset, there = one[pair], offset[pair], there[pair]
-        type_, middle = self.type[there, rival], len(around.offsets) // 2
+        other, middle = self.type[there, rival], len(around.offsets) // 2
         better = (n_there > n)[pair, rival] | (f_there < f)[pair, rival] | (offset < middle)
-        better |= (offset == middle) & (type_ < kind[one])
-        mine = spots.on[:, spot[one]] & around.own[:, kind[one]]
-        outside = mine & ~around.shifted[:, offset, type_]
+        better |= (offset == middle) & (other < type_[one])
+        mine = spots.on[:, spot[one]] & around.own[:, type_[one]]
+        outside = mine & ~around.shifted[:, offset, other]
         return one[better & (outside == 0).all(0)]
 
     def _beside_rivals(
         self,
         spots: _Spots,
         spot: Int[np.ndarray, " some"],
-        kind: Int[np.ndarray, " some"],
+        type_: Int[np.ndarray, " some"],
         steps: Int[np.ndarray, "steps 2"],
         offsets: Int[np.ndarray, " offsets"],
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Placements, spots beside them where a rival covers enough, and the offsets of these."""
         down, right = steps[offsets].T
         there = spots.number[spots.place[spot, None] + (down * spots.width + right)]
-        n, f = spots.covered[spot, kind], spots.spilled[spot, kind]
+        n, f = spots.covered[spot, type_], spots.spilled[spot, type_]
         one, which = _where((self.most[there] >= n[:, None]) & (self.least[there] <= f[:, None]))
         return one, there[one, which], offsets[which]

@@ -97,17 +97,17 @@ def reweigh(canvas: Canvas, found: Arrangement) -> Arrangement:
     masks = found.masks.reshape(len(found.masks), -1).copy()
     count = np.bincount(covered(canvas, found), minlength=len(canvas.gain))
     patches = canvas.patches(found.sites).reshape(len(found.sites), -1)
-    mine = [patches[found.sites[:, 1] == kind] for kind in range(len(masks))]
+    mine = [patches[found.sites[:, 1] == type_] for type_ in range(len(masks))]
     free = np.flatnonzero(canvas.support)
     changed = True
     while changed:
         changed = False
-        for kind, pixels in enumerate(mine):
+        for type_, pixels in enumerate(mine):
             for at in free if len(pixels) else ():
-                here, lit = pixels[:, at], masks[kind, at]
+                here, lit = pixels[:, at], masks[type_, at]
                 alone = canvas.gain[here[count[here] == lit]].sum()
                 if (-alone if lit else alone) > _LEAST:
-                    masks[kind, at] = not lit
+                    masks[type_, at] = not lit
                     count[here] += -1 if lit else 1
                     changed = True
     sites = found.sites[masks[found.sites[:, 1]].any(1)]
@@ -146,12 +146,12 @@ def reassign(canvas: Canvas, found: Arrangement) -> Arrangement:
     seen = offers(canvas, found)
     best = seen.score.reshape(len(found.sites), -1).argmax(1)
     value = seen.score.reshape(len(found.sites), -1).max(1)
-    shift, kind = np.divmod(best, len(found.masks))
+    shift, type_ = np.divmod(best, len(found.masks))
     row, col = np.divmod(shift, 2 * seen.reach + 1)
     sites = np.stack(
         [
             found.sites[:, 0],
-            kind,
+            type_,
             found.sites[:, 2] + row - seen.reach,
             found.sites[:, 3] + col - seen.reach,
         ],
@@ -175,12 +175,12 @@ def settle(canvas: Canvas, found: Arrangement, sweeps: int) -> Arrangement:
 def recentre(found: Arrangement) -> Arrangement:
     """Move every mask to the middle of its patch and its sites the other way; F stays."""
     masks, sites = found.masks.copy(), found.sites.copy()
-    for kind, mask in enumerate(found.masks):
+    for type_, mask in enumerate(found.masks):
         if not mask.any():
             continue
         shift = [_to_middle(mask.any(1 - axis)) for axis in (0, 1)]
-        masks[kind] = np.roll(mask, shift, (0, 1))
-        sites[sites[:, 1] == kind, 2:] -= shift
+        masks[type_] = np.roll(mask, shift, (0, 1))
+        sites[sites[:, 1] == type_, 2:] -= shift
     return Arrangement(masks, sites)
 
 
@@ -200,9 +200,9 @@ def relocate(canvas: Canvas, found: Arrangement, rng: np.random.Generator) -> Ar
     best = offers(canvas, found).best
     victim = _cheap(found, best, rng)
     patches = canvas.gain[canvas.patches(found.sites)]
-    kind = found.sites[:, 1]
-    missing = np.maximum(patches, 0.0).sum((1, 2)) - best[np.arange(len(kind)), kind]
-    missing = np.where(kind == victim, 0.0, np.maximum(missing, 0.0))
+    type_ = found.sites[:, 1]
+    missing = np.maximum(patches, 0.0).sum((1, 2)) - best[np.arange(len(type_)), type_]
+    missing = np.where(type_ == victim, 0.0, np.maximum(missing, 0.0))
     if not missing.sum() > 0:
         return found
     site = rng.choice(len(missing), p=missing / missing.sum())
@@ -219,10 +219,10 @@ def _cheap(
 
     An unused part costs nothing and the copy of another one hardly anything.
     """
-    at, kind = np.arange(len(best)), found.sites[:, 1]
+    at, type_ = np.arange(len(best)), found.sites[:, 1]
     others = best.copy()
-    others[at, kind] = 0.0  # the site could also go
-    price = np.bincount(kind, best[at, kind] - others.max(1), minlength=len(found.masks))
+    others[at, type_] = 0.0  # the site could also go
+    price = np.bincount(type_, best[at, type_] - others.max(1), minlength=len(found.masks))
     rank = min(int(rng.geometric(0.5)) - 1, len(price) - 1)
     return int(np.argsort(price, kind="stable")[rank])
 

@@ -52,9 +52,9 @@ def message_cover(
     found = [np.zeros((0, 2), np.int64)] * len(images)
     reach = len(mask) // 2
     canvases = [_cut(n, image, reach) for n, image in enumerate(images) if image.any()]
-    for iterations, room in ((_SOON, _CELLS), (MESSAGES.iterations, _LATE)):
+    for iterations, cells in ((_SOON, _CELLS), (MESSAGES.iterations, _LATE)):
         options, late = MESSAGES._replace(iterations=iterations), []
-        for size, some in _batches(canvases, by_device(*room)):
+        for size, some in _batches(canvases, by_device(*cells)):
             answers = solve_grids(_grids(some, size, mask, noise), options)
             for canvas, on, rested in zip(some, answers.on, answers.rested, strict=False):
                 found[canvas.number] = canvas.placed(on)
@@ -85,11 +85,11 @@ def _rounded(cells: int) -> int:
     return size
 
 
-def _batches(canvases: Sequence[_Canvas], room: int) -> Iterator[tuple[int, list[_Canvas]]]:
+def _batches(canvases: Sequence[_Canvas], most: int) -> Iterator[tuple[int, list[_Canvas]]]:
     """Canvases of equal numbers of cells, and how many of them fill a batch."""
     for cells in sorted({canvas.cells for canvas in canvases}):
         mine = [canvas for canvas in canvases if canvas.cells == cells]
-        size = max(room // cells, 1)
+        size = max(most // cells, 1)
         yield from ((size, mine[start : start + size]) for start in range(0, len(mine), size))
 
 

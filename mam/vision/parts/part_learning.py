@@ -259,7 +259,7 @@ class _Learner:
         usage = np.asarray(beliefs.placements > 0).sum((0, 1, 2))
         masks = np.asarray(beliefs.weights > 0).T.reshape(config.count, config.side, config.side)
         most_used = np.argsort(-usage, kind="stable")
-        return masks[[kind for kind in most_used if usage[kind] and masks[kind].any()]]
+        return masks[[type_ for type_ in most_used if usage[type_] and masks[type_].any()]]
 
 
 def _whole_pieces(windows: Float[np.ndarray, "n h w"]) -> Float[np.ndarray, "n h w"]:

@@ -75,6 +75,6 @@ def draw_placements(placements: Placements, parts: Parts) -> Bool[np.ndarray, "r
     reach = parts.radius
     canvas = np.zeros((rows + 2 * reach, cols + 2 * reach), bool)
     where = placements.row, placements.column, placements.type
-    for row, col, kind in zip(*where, strict=True):
-        canvas[row : row + parts.side, col : col + parts.side] |= parts.masks[kind]
+    for row, col, type_ in zip(*where, strict=True):
+        canvas[row : row + parts.side, col : col + parts.side] |= parts.masks[type_]
     return canvas[reach : reach + rows, reach : reach + cols]

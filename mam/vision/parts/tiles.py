@@ -2,7 +2,7 @@
 
 That is for accelerators; a host without one needs neither tiles nor programs.
 
-Tiles overlap. What is found in one depends on the pixels up to a margin away, so that each tile
+Tiles overlap. What is found in one depends on the pixels up to a rim away, so that each tile
 answers for the places that are further than that from its borders, or at a border of the image.
 """
 
@@ -46,11 +46,11 @@ def list_candidates(
     """
     if on_host(parts, pruning):
         return prune_on_host(states, parts, pruning)
-    margin = parts.side - 1 + parts.radius  # of what dominates a placement, and of its own pixels
+    rim = parts.side - 1 + parts.radius  # of what dominates a placement, and of its own pixels
     listed = [
         _listed(batch, parts, pruning, sizes)
-        for side in sorted({_side_for(state.shape, margin) for state in states})
-        for batch in _batches(states, side, margin)
+        for side in sorted({_side_for(state.shape, rim) for state in states})
+        for batch in _batches(states, side, rim)
     ]
     fields = [np.concatenate([one[i] for one in listed] or [np.zeros(0, int)]) for i in range(4)]
     order = np.lexsort(fields[::-1])
@@ -68,24 +68,24 @@ class _Batch:
     sizes: Int[np.ndarray, "size 2"]  # rows and columns that are in the image
 
 
-def _side_for(shape: tuple[int, ...], margin: int) -> int:
+def _side_for(shape: tuple[int, ...], rim: int) -> int:
     """The side of the tiles of an image."""
     small, large = _SIDES
     if max(shape) <= small:
         return small
-    # Parts as large as that are rare: tiles that are mostly margin would take too long.
-    return large if large >= 6 * margin else -(-6 * margin // large) * large
+    # Parts as large as that are rare: tiles that are mostly rim would take too long.
+    return large if large >= 6 * rim else -(-6 * rim // large) * large
 
 
-def _batches(states: Sequence[np.ndarray], side: int, margin: int) -> Iterator[_Batch]:
+def _batches(states: Sequence[np.ndarray], side: int, rim: int) -> Iterator[_Batch]:
     """The tiles with a given side."""
     size = tiles_at_once()
     tiles = [
         (image, row, column)
         for image, state in enumerate(states)
-        if _side_for(state.shape, margin) == side
-        for row in _cuts(state.shape[0], side, margin)
-        for column in _cuts(state.shape[1], side, margin)
+        if _side_for(state.shape, rim) == side
+        for row in _cuts(state.shape[0], side, rim)
+        for column in _cuts(state.shape[1], side, rim)
     ]
     for start in range(0, len(tiles), size):
         some = tiles[start : start + size]
@@ -99,15 +99,15 @@ def _batches(states: Sequence[np.ndarray], side: int, margin: int) -> Iterator[_
         yield _Batch(image, cuts[:, :, 0], np.moveaxis(cuts[:, :, 1:], 2, 1), canvas, sizes)
 
 
-def _cuts(length: int, side: int, margin: int) -> list[tuple[int, int, int]]:
+def _cuts(length: int, side: int, rim: int) -> list[tuple[int, int, int]]:
     """Where tiles begin along an axis, and the places that each answers for.
 
     >>> _cuts(100, 128, 20), _cuts(200, 128, 20)
     ([(0, 0, 100)], [(0, 0, 108), (72, 108, 200)])
     """
-    count = 1 + max(0, -(-(length - side) // (side - 2 * margin)))
-    first = [min(k * (side - 2 * margin), max(length - side, 0)) for k in range(count)]
-    ends = [at + side - margin for at in first[:-1]]
+    count = 1 + max(0, -(-(length - side) // (side - 2 * rim)))
+    first = [min(k * (side - 2 * rim), max(length - side, 0)) for k in range(count)]
+    ends = [at + side - rim for at in first[:-1]]
     return list(zip(first, [0, *ends], [*ends, length], strict=True))
 
 
@@ -118,8 +118,8 @@ def _listed(
     pruned = prune(batch.states, batch.sizes, parts, pruning, sizes)
     found, kept = jax.device_get(pruned)
     which = np.flatnonzero(kept)
-    tile, kind = found.image[which], found.type[which]
+    tile, type_ = found.image[which], found.type[which]
     place = np.stack([found.row[which], found.column[which]], 1) + batch.corner[tile]
     mine = ((place >= batch.own[tile, 0]) & (place < batch.own[tile, 1])).all(1)
     row, column = place[mine].T
-    return batch.image[tile[mine]], row, column, kind[mine]
+    return batch.image[tile[mine]], row, column, type_[mine]

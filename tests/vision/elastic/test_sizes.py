@@ -13,11 +13,12 @@ from mam.data import encode_png
 from mam.data.generate.objects import LEVELS, make_objects
 from mam.data.schema import ObjectRow
 from mam.infer.certificate import Certificate
-from mam.vision.elastic.found import corners_of, sizes_between
+from mam.vision.elastic.found import corners_of
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.photographs.detector import ObjectDetector
 from mam.vision.elastic.photographs.edge_evidence import EvidenceConfig, evidence_of, score_maps
 from mam.vision.elastic.photographs.outline import filled, iou
+from mam.vision.elastic.search import sizes_between
 from mam.vision.images.photo_edges import as_channels, find_edges
 from tests.infer.test_compilations import compilations
 

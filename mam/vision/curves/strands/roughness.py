@@ -88,8 +88,8 @@ def _blurred(
     mask: Bool[np.ndarray, "rows cols"], sigma: float, width: float
 ) -> Bool[np.ndarray, "rows cols"]:
     found, inner = np.zeros(mask.shape, bool), box_of(mask)
-    margin = int(_REACH * sigma)
-    rows, cols = (slice(max(one.start - margin, 0), one.stop + margin) for one in inner)
+    rim = int(_REACH * sigma)
+    rows, cols = (slice(max(one.start - rim, 0), one.stop + rim) for one in inner)
     soft = ndimage.gaussian_filter(mask[rows, cols].astype(np.float32), sigma, mode="constant")
     found[rows, cols] = soft > erf(width / (2 * 2**0.5 * sigma)) / 2
     return found

@@ -27,10 +27,10 @@ from scipy.spatial import KDTree
 from mam.vision.curves.chain_grouper import NEXT_TO_NOTHING
 from mam.vision.curves.strands.axis import Axis, turns_back
 from mam.vision.curves.strands.broken import bridges, dashes_of, gap_scale
-from mam.vision.curves.strands.crossing import changes_sides
 from mam.vision.curves.strands.steadiness import brush_variance
 from mam.vision.curves.strands.strand_ends import THIN, Ends
 from mam.vision.curves.strands.strands import Strands, degrees
+from mam.vision.curves.strands.swaps import must_cross
 from mam.vision.curves.strands.width import Relief
 
 TERMS = (
@@ -129,7 +129,7 @@ def find_end_pairs(
         vary=np.full(len(first), brush_variance(strands)),
         ink=one_node & ~touching,
         alone=one_node & (degrees(ends.node)[first] == 2) & ~touching,
-        swap=changes_sides(ends, first, second),
+        swap=must_cross(ends, first, second),
         back=turns_back(axis, strands, first // 2, second // 2),
     )
     turns = np.maximum(np.abs(entry), np.abs(exit_))

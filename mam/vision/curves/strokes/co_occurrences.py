@@ -47,13 +47,13 @@ class CoOccurrences:
         return {"key": self.key, "count": self.count, "side": self.side}
 
     def following(
-        self, kind: int, side: int
+        self, type_: int, side: int
     ) -> tuple[Int[np.ndarray, "some 3"], Int[np.ndarray, " some"]]:
         """What was seen on one side of a part: type, rows and columns to it; and how often."""
         one = _unpacked(self.key)
         other = np.stack([one[:, 1], one[:, 0], -one[:, 2], -one[:, 3]], 1)
         both, sides = np.concatenate([one, other]), self.side.T.ravel()
-        mine = np.flatnonzero((both[:, 0] == kind) & (sides == side))
+        mine = np.flatnonzero((both[:, 0] == type_) & (sides == side))
         count = np.concatenate([self.count, self.count])[mine]
         order = np.argsort(-count, kind="stable")
         return both[mine[order], 1:], count[order]
@@ -124,8 +124,8 @@ def _sides(kinds: Int[np.ndarray, "kinds 4"], parts: Parts) -> Int[np.ndarray, "
     both = np.concatenate([kinds, turned])
     pixel = contact_pixels(both, parts)
     side = np.zeros(len(both), np.int64)
-    for kind in range(len(parts)):
-        mine = both[:, 0] == kind
+    for type_ in range(len(parts)):
+        mine = both[:, 0] == type_
         side[mine] = two_clusters(pixel[mine].astype(float))
     return side.reshape(2, -1).T
 

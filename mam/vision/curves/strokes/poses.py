@@ -112,10 +112,10 @@ def poses_of_parts(
 def _listed(placements: Sequence[Placements]) -> tuple[np.ndarray, ...]:
     """Image, type, row, column and margin of all placements."""
     image = np.repeat(np.arange(len(placements)), [len(found) for found in placements])
-    kinds = {"type": np.int64, "row": np.int64, "column": np.int64, "margin": np.float64}
+    dtypes = {"type": np.int64, "row": np.int64, "column": np.int64, "margin": np.float64}
     fields_ = (
-        np.concatenate([np.zeros(0, kind), *(getattr(found, name) for found in placements)])
-        for name, kind in kinds.items()
+        np.concatenate([np.zeros(0, dtype), *(getattr(found, name) for found in placements)])
+        for name, dtype in dtypes.items()
     )
     return image, *fields_
 

@@ -13,7 +13,6 @@ from mam.core.resize import scale_to, scaled
 from mam.data.images import PictureSource
 from mam.infer.certificate import Certificate
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.found import sizes_between
 from mam.vision.elastic.letters.letter_learning import learn_bank
 from mam.vision.elastic.letters.letter_match import Match, contrast_of, in_turn
 from mam.vision.elastic.letters.letter_search import (
@@ -24,7 +23,7 @@ from mam.vision.elastic.letters.letter_search import (
     search,
 )
 from mam.vision.elastic.letters.letter_sets import BestSet, DrawnCandidates, best_set, margins
-from mam.vision.elastic.search import certify
+from mam.vision.elastic.search import certify, sizes_between
 from mam.vision.images.binary import Images, as_binary, as_states, one_channel
 
 # Refitting makes up for small differences in size, so that objects of the size learned from score

@@ -14,7 +14,7 @@ from mam.core.programs import forget_old_programs
 from mam.core.resize import Pixels, scale_to, scaled
 from mam.data.images import PictureSource, read_picture
 from mam.data.pixels import grey
-from mam.vision.elastic.found import in_own_pixels, sizes_between
+from mam.vision.elastic.found import in_own_pixels
 from mam.vision.elastic.photographs.detection import Detection, Frame
 from mam.vision.elastic.photographs.edge_evidence import SIDE, evidence_of
 from mam.vision.elastic.photographs.object_bank import ObjectBank
@@ -33,7 +33,7 @@ from mam.vision.elastic.photographs.object_search import (
 )
 from mam.vision.elastic.photographs.object_threshold import learn_thresholds
 from mam.vision.elastic.photographs.outline import filled, growth, hull, iou, moved_along
-from mam.vision.elastic.search import certify
+from mam.vision.elastic.search import certify, sizes_between
 from mam.vision.images.photo_edges import check_picture
 
 MASKS = ("outline", "hull")
@@ -159,9 +159,9 @@ class ObjectDetector(Estimator):
             far = None if depth is None else scaled(depth, scale)
             # Two canvases serve all sizes: programs are compiled for each.
             largest = fitting / (min(sizes) if size < 1 else max(1.0, min(sizes)))
-            room = round(shape[0] * largest), round(shape[1] * largest)
+            least = round(shape[0] * largest), round(shape[1] * largest)
             settings = library.config.evidence
-            evidence = evidence_of(scaled(pixels, scale), far, settings, room=room)
+            evidence = evidence_of(scaled(pixels, scale), far, settings, least=least)
             images = scored(evidence, library) if self.bound else None
             yield search(evidence, library), Frame(shape, scale, size, images)
 

@@ -50,12 +50,12 @@ def evidence_of(
     depth: Shaped[np.ndarray, "..."] | None,
     config: EvidenceConfig,
     name: str = "the image",
-    room: tuple[int, int] = (0, 0),
+    least: tuple[int, int] = (0, 0),
 ) -> ScoreMaps:
-    """The score maps of a picture, on a canvas of one of few sizes that holds it and ``room``."""
+    """The score maps of a picture, on a canvas of one of few sizes; ``least`` px at least."""
     channels = as_channels(image, depth, name)
     rows, cols = channels.shape[1:]
-    height, width = canvas_shape(max(rows, room[0]), max(cols, room[1]))
+    height, width = canvas_shape(max(rows, least[0]), max(cols, least[1]))
     beyond = (0, 0), (0, height - rows), (0, width - cols)
     canvas = np.pad(channels, beyond, mode="edge")  # as the filters go on at borders
     return score_maps(find_edges(canvas), config, (rows, cols))

@@ -37,8 +37,8 @@ class Tried(NamedTuple):
 
 def all_tiles(bank: Bank, config: LatticeConfig) -> Tiles:
     """Prepare a bank: all graphs, and some that are none, up to one of few numbers."""
-    room = -(-len(bank) // GRAIN) * GRAIN
-    tiles = tiles_of(bank, np.arange(len(bank)), room, config.step, config.power)
+    number = -(-len(bank) // GRAIN) * GRAIN
+    tiles = tiles_of(bank, np.arange(len(bank)), number, config.step, config.power)
     return jax.tree.map(jnp.asarray, tiles)
 
 

@@ -75,7 +75,7 @@ def sketch(example: Example, distance: float, seed: int) -> Sketch:
     """Pick vertices, about so many px apart, on the edges inside the mask."""
     check_example(example)
     edges = find_edges(as_channels(example.image, example.depth, example.where))
-    strength, kind = np.asarray(edges.strength), np.asarray(edges.type)
+    strength, type_ = np.asarray(edges.strength), np.asarray(edges.type)
     points = np.argwhere((strength > _STRENGTH) & example.mask)
     chosen = points[pick_points(points, distance, np.random.default_rng(seed))]
     if len(chosen) < _FEWEST:
@@ -83,8 +83,8 @@ def sketch(example: Example, distance: float, seed: int) -> Sketch:
             f"{example.where}: {len(points)} px of edges inside the mask, too few to know the "
             "object by; leave it out, or take a sharper or larger picture"
         )
-    types = kind[tuple(points.T)]
-    return Sketch(chosen, kind[tuple(chosen.T)], _pose(points, types, example.mask))
+    types = type_[tuple(points.T)]
+    return Sketch(chosen, type_[tuple(chosen.T)], _pose(points, types, example.mask))
 
 
 def learn_graphs(
@@ -159,14 +159,14 @@ def pick_points(
     np.True_
     """
     chosen: list[int] = []
-    room = np.full(len(points), np.inf)  # to the nearest picked point
-    while (free := np.flatnonzero(room >= distance)).size:
+    nearest = np.full(len(points), np.inf)  # to the nearest picked point
+    while (free := np.flatnonzero(nearest >= distance)).size:
         here = int(rng.choice(free))
         while True:
             chosen.append(here)
             away = np.hypot(*(points - points[here]).T)
-            room = np.minimum(room, away)
-            ahead = np.flatnonzero((room >= distance) & (away <= _CLOSE * distance))
+            nearest = np.minimum(nearest, away)
+            ahead = np.flatnonzero((nearest >= distance) & (away <= _CLOSE * distance))
             if not ahead.size:
                 break
             here = int(ahead[away[ahead].argmin()])

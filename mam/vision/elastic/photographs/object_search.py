@@ -49,7 +49,7 @@ class ObjectLibrary(Library):
 
     @classmethod
     def of(cls, model: ObjectBank, config: ObjectSearchConfig, seed: int = 0) -> "ObjectLibrary":
-        """Add variants, as many as every object has room for."""
+        """Add variants, as many as every object may have."""
         bank, source = _with_variants(model, config, seed)
         tiles = all_tiles(bank, config.lattice)
         return cls(bank, source, extent_of(bank, _EXTENT), model, tiles, config)
@@ -66,12 +66,12 @@ def _with_variants(
     model: ObjectBank, config: ObjectSearchConfig, seed: int
 ) -> tuple[Bank, Int[np.ndarray, " graphs"]]:
     counts = np.bincount(model.graphs.category, minlength=len(model.names))
-    most = int((config.graphs // np.maximum(counts, 1)).max()) - 1
-    drawn = replace(config.variants, count=max(0, most), seed=seed)
+    copies = int((config.graphs // np.maximum(counts, 1)).max()) - 1
+    drawn = replace(config.variants, count=max(0, copies), seed=seed)
     bank, source = with_variants(model.graphs, drawn)
     # The first graphs of every object: all its own, then variants in turn.
-    rooms = np.maximum(config.graphs, counts)
-    kept = [np.flatnonzero(bank.category == one)[:room] for one, room in enumerate(rooms)]
+    most = np.maximum(config.graphs, counts)
+    kept = [np.flatnonzero(bank.category == one)[:count] for one, count in enumerate(most)]
     chosen = np.sort(np.concatenate(kept))
     return bank.take(chosen), source[chosen]
 

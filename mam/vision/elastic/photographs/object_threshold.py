@@ -94,7 +94,7 @@ def _left_out(
     out = np.zeros(len(chosen), bool)
     for number in range(len(alone)):
         own = category == number
-        known = next((kind for kind in (scene | picture, picture) if (own & ~kind).any()), None)
+        known = next((some for some in (scene | picture, picture) if (own & ~some).any()), None)
         alone[number] = known is None
         out |= False if known is None else own & known
     return np.flatnonzero(out), alone

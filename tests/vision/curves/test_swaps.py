@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mam.vision.curves.strands.crossing import changes_sides, cyclic_places
 from mam.vision.curves.strands.strand_ends import Ends
+from mam.vision.curves.strands.swaps import cyclic_places, must_cross
 
 
 def ends_of(places: np.ndarray, inward: np.ndarray, node: np.ndarray) -> Ends:
@@ -32,7 +32,7 @@ def matchings(some: list[int]) -> Iterator[list[tuple[int, int]]]:
             yield [(some[0], some[k]), *rest]
 
 
-def must_cross(around: list[int], first: int, second: int) -> bool:
+def cannot_pass(around: list[int], first: int, second: int) -> bool:
     """Whether the others, in cyclic order, can pass in pairs but never without crossing."""
     turned = around[around.index(first) :] + around[: around.index(first)]
     cut = turned.index(second)
@@ -52,12 +52,12 @@ def test_at_one_node(seed: int, count: int) -> None:
     assert (steps == 1).all()
     pairs = [(a, b) for a in around for b in around if a != b]
     first, second = np.array(pairs).T
-    found = changes_sides(ends, first, second)
-    assert found.tolist() == [must_cross(around, a, b) for a, b in pairs]
+    found = must_cross(ends, first, second)
+    assert found.tolist() == [cannot_pass(around, a, b) for a, b in pairs]
 
 
-def test_ends_that_meet_nothing_change_no_sides() -> None:
+def test_ends_that_meet_nothing_cross_nothing() -> None:
     ends = star(np.array([0.0, 2.0]))
-    found = changes_sides(ends, np.array([1]), np.array([3]))
+    found = must_cross(ends, np.array([1]), np.array([3]))
     assert found.tolist() == [False]
     assert not len(cyclic_places(ends_of(np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0, int))))

@@ -1,4 +1,4 @@
-"""Whether a curve that continues in one of several ends changes sides with the curves beside it.
+"""Whether a curve that passes a node must cross others there, and so changes places with them.
 
 Around a node its ends stand in a cyclic order. A curve that enters by one end and leaves by another
 has some of the others on its left and the rest on its right. Where both are odd, not all others can
@@ -26,7 +26,7 @@ def cyclic_places(ends: Ends) -> Int[np.ndarray, " ends"]:
     return found
 
 
-def changes_sides(
+def must_cross(
     ends: Ends, first: Int[np.ndarray, " pairs"], second: Int[np.ndarray, " pairs"]
 ) -> Bool[np.ndarray, " pairs"]:
     """Tell which pairs of ends of one node cannot avoid to cross others."""
