@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mam.vision.curves.strands.curve_grouper import CurveGrouper
 from mam.vision.curves.strands.skeleton_paths import in_order
 from mam.vision.curves.strands.strand_ends import find_ends
 from mam.vision.curves.strands.strands import find_strands, halved
@@ -84,3 +85,15 @@ def test_lengths_scale_with_the_picture() -> None:
     assert len(one) == len(many) == 1
     assert abs(many.length[0] / one.length[0] - 5) < 0.4
     assert abs(many.width[0] / one.width[0] - 5) < 0.6
+
+
+def test_lines_that_meet_in_a_corner_on_the_frame_are_two() -> None:
+    rows, cols = np.indices((120, 160))
+    away = np.abs(np.abs(rows - 60) - 0.8 * (cols - 2))
+    inside = np.pad((away < 3) & (cols < 80), ((0, 0), (30, 0)))
+    grouper = CurveGrouper.load("curves")
+    on_the_frame, whole = grouper.predict([inside[:, 30:], inside])
+    assert len(on_the_frame) == 2 and len(whole) == 1
+    for turned in (inside[:, 30:].T, inside[:, 30:][:, ::-1]):
+        [found] = grouper.predict([np.ascontiguousarray(turned)])
+        assert len(found) == 2 and len(np.unique(found.labels[turned])) == 2

@@ -18,6 +18,7 @@ from mam.vision.curves.strands.strand_pairs import EndPairs, find_end_pairs, ter
 from mam.vision.curves.strands.strands import (
     Strands,
     at_corners,
+    at_frame,
     chosen,
     find_pieces,
     halved,
@@ -70,6 +71,7 @@ def sketch(mask: Bool[np.ndarray, "rows cols"], branches: bool = False) -> Stran
     ground = smooth_relief(mask)
     found, short = find_pieces(ground)
     strands = at_corners(through(found if branches else side_by_side(found, ground)))
+    strands = at_frame(strands, mask.shape)
     dots, proof = find_dots(mask, ground, short, strands), "exact"
     if len(dots.place):
         more, proof = directed(dots, strands)

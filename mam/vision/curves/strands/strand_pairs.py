@@ -29,7 +29,7 @@ from mam.vision.curves.strands.axis import Axis, turns_back
 from mam.vision.curves.strands.broken import bridges, dashes_of, gap_scale
 from mam.vision.curves.strands.steadiness import brush_variance
 from mam.vision.curves.strands.strand_ends import THIN, Ends
-from mam.vision.curves.strands.strands import Strands, degrees
+from mam.vision.curves.strands.strands import FRAME, Strands, degrees
 from mam.vision.curves.strands.swaps import must_cross
 from mam.vision.curves.strands.width import Relief
 
@@ -57,6 +57,7 @@ _SPREAD = 0.15  # of the logarithm of widths along one curve
 _COARSE = 0.5  # px: widths are known to half a pixel at either end
 _REACH = 5.0  # widths that a continuation may bridge,
 _REACH_LEAST = 10.0  # px, and this on top
+_OUTWARD = 0.25  # of a heading, from which on an end at the frame leaves the picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +136,16 @@ def find_end_pairs(
     turns = np.maximum(np.abs(entry), np.abs(exit_))
     fit = (turns < _SHARPEST) & (far <= _REACH * pairs.thickness + _REACH_LEAST)
     fit = np.where(broken, bridges(ends, first, second, turns, scale * width), fit)
+    leaving = _leaving(ends, relief)
+    fit &= ~(leaving[first] & leaving[second])
     return pairs.take(fit | pairs.ink)
+
+
+def _leaving(ends: Ends, relief: Relief) -> Bool[np.ndarray, " ends"]:
+    """Whether an end leaves the picture: it is near the frame, and on the way out."""
+    last = relief.scale * np.array(relief.radius.shape) - 1
+    near = np.concatenate([ends.place, last - ends.place], 1) < ends.width[:, None] + FRAME
+    return (near & (np.concatenate([-ends.heading, ends.heading], 1) > _OUTWARD)).any(1)
 
 
 def _candidates(

@@ -7,7 +7,7 @@ node there. So are necks, thin and short beside the discs they join: leaks of a 
 the mask tapers are cut, they point anywhere.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -27,6 +27,8 @@ from mam.vision.curves.strands.width import Relief
 _CORNER = 1.5  # widths on either side of a corner,
 _CORNER_LEAST = 5.0  # px at least
 FOLD = 1.9  # radians: a sharper corner is a fold
+FRAME = 1.5  # px, and a width: what is nearer to the frame of a picture is on it
+_PARTING = 1.0  # radians: a sharper corner on the frame of a picture is two curves
 _SLENDER = 10.0  # px, mean width of thin lines
 
 
@@ -198,6 +200,30 @@ def joined_through(strands: Strands, least: int = 0) -> tuple[Strands, Int[np.nd
 
 def at_corners(strands: Strands, sharp: float = FOLD) -> Strands:
     """Cut strands where they turn sharply: the model says whether one curve has both sides."""
+    corner = _corners(strands, sharp)
+    return split(strands, corner) if corner.any() else strands
+
+
+def at_frame(strands: Strands, shape: tuple[int, ...]) -> Strands:
+    """Part strands at corners on the frame of the picture: one curve leaves, another comes in.
+
+    >>> from mam.vision.curves.strands.width import relief
+    >>> rows, cols = np.indices((60, 60))
+    >>> mask = abs(abs(rows - 30) - cols) < 3
+    >>> strands = find_strands(relief(mask))
+    >>> len(strands), len(at_frame(strands, mask.shape)), len(at_frame(strands, (60, 99)))
+    (1, 2, 2)
+    """
+    beyond = np.minimum(strands.points, np.array(shape) - 1 - strands.points).min(1)
+    corner = _corners(strands, _PARTING) & (beyond < strands.width[strands.strand] + FRAME)
+    if not corner.any():
+        return strands
+    parted = split(strands, corner)
+    return replace(parted, node=np.where(parted.node > strands.node.max(), -1, parted.node))
+
+
+def _corners(strands: Strands, sharp: float) -> Bool[np.ndarray, " points"]:
+    """The points at which strands turn more than ``sharp``, one of each corner."""
     step = np.maximum(_CORNER * strands.width, _CORNER_LEAST).astype(int)[strands.strand]
     here = np.arange(len(strands.strand))
     before, after = (np.clip(here + k, 0, len(here) - 1) for k in (-step, step))
@@ -209,5 +235,4 @@ def at_corners(strands: Strands, sharp: float = FOLD) -> Strands:
     turn = np.where(inner, np.abs(np.arctan2(cross, (into * out).sum(1))), 0.0)
     sharpest = ndimage.maximum_filter1d(turn, 2 * int(_CORNER_LEAST) + 1) if len(turn) else turn
     corner = (turn > sharp) & (turn == sharpest)
-    corner &= ~np.append(False, corner[:-1])  # of equal ones the first
-    return split(strands, corner) if corner.any() else strands
+    return corner & ~np.append(False, corner[:-1])  # of equal ones the first
