@@ -40,7 +40,7 @@ def find_axis(strands: Strands) -> Axis:
         return Axis(1, 0.0)
     net = np.stack([np.bincount(strand, column) for column in steps.T])
     steady = np.abs(net).sum(1) / np.maximum(np.abs(steps).sum(0), 1e-9)
-    number = int(steady[1] < steady[0] - _CLEARLY) ^ 1
+    number = 0 if steady[1] < steady[0] - _CLEARLY else 1
     low, high = _STEADY
     # One curve that clearly turns back is enough.
     there = np.bincount(strand, np.abs(steps[:, number]), len(strands))

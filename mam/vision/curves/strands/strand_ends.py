@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from mam.core.columns import Columns
 from mam.vision.curves.strands.skeleton_cut import borders, means_of
 from mam.vision.curves.strands.strands import Strands
 
@@ -27,7 +28,7 @@ _INWARD_LEAST = 6.0  # px, and this on top
 
 
 @dataclass(frozen=True, eq=False)
-class Ends:
+class Ends(Columns):
     """Both ends of every strand: strand k has ends 2k (its first point) and 2k + 1."""
 
     place: Float[np.ndarray, "ends 2"]  # row, column
@@ -36,9 +37,6 @@ class Ends:
     width: Float[np.ndarray, " ends"]
     node: Int[np.ndarray, " ends"]  # where it meets others, -1 where it lies free
     inward: Float[np.ndarray, "ends 2"]  # a point of the strand some way in
-
-    def __len__(self) -> int:
-        return len(self.width)
 
 
 def find_ends(strands: Strands) -> Ends:

@@ -24,6 +24,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 
+from mam.core.columns import Columns
 from mam.vision.curves.chain_grouper import NEXT_TO_NOTHING
 from mam.vision.curves.strands.axis import Axis, turns_back
 from mam.vision.curves.strands.broken import bridges, dashes_of, gap_scale
@@ -61,7 +62,7 @@ _OUTWARD = 0.25  # of a heading, from which on an end at the frame leaves the pi
 
 
 @dataclass(frozen=True, eq=False)
-class EndPairs:
+class EndPairs(Columns):
     """Pairs of ends near each other, and how the way between them looks."""
 
     first: Int[np.ndarray, " pairs"]
@@ -79,13 +80,6 @@ class EndPairs:
     alone: Bool[np.ndarray, " pairs"]  # whether they are the only two at their node
     swap: Bool[np.ndarray, " pairs"]  # whether it must cross others
     back: Float[np.ndarray, " pairs"]  # how surely the axis of the picture forbids it, 0 to 1
-
-    def __len__(self) -> int:
-        return len(self.first)
-
-    def take(self, which: Bool[np.ndarray, " pairs"]) -> "EndPairs":
-        """Return some of the pairs."""
-        return EndPairs(**{name: values[which] for name, values in vars(self).items()})
 
 
 def find_end_pairs(

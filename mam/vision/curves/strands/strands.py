@@ -184,9 +184,8 @@ def joined_through(strands: Strands, least: int = 0) -> tuple[Strands, Int[np.nd
             own = np.arange(first[strand], last[strand] + 1)
             order.append(own if leaves else own[::-1])
             number.append(np.full(len(own), k))
-        node.append(
-            [strands.node[s, 1 - v if j == 0 else v] for j, (s, v) in ((0, walk[0]), (1, walk[-1]))]
-        )
+        (begin, onward), (stop, left) = walk[0], walk[-1]
+        node.append([strands.node[begin, 1 - onward], strands.node[stop, left]])
     places, strand = np.concatenate(order), np.concatenate(number)
     points, radius = strands.points[places], strands.radius[places]
     steps = np.append(0.0, np.linalg.norm(np.diff(points, axis=0), axis=1))
