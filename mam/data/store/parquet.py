@@ -169,7 +169,7 @@ def _file_batches(
 def _record(row: pa.RecordBatch, where: str) -> dict[str, Any]:
     try:
         return row.to_pylist()[0]
-    except UnicodeDecodeError as error:
+    except (ValueError, OverflowError) as error:  # text that is none, dates that are none
         raise Damaged(f"{where}: is corrupt ({error})") from None
 
 
