@@ -56,7 +56,7 @@ def natural_order(path: Path) -> tuple:
     ['b2', 'b10']
     """
     parts = re.split(r"(\d+)", path.name)
-    return tuple(int(part) if part.isdigit() else part for part in parts)
+    return tuple(int(part) if part.isdecimal() else part for part in parts)
 
 
 def _table(path: Path) -> Shaped[np.ndarray, "rows columns"]:
