@@ -88,8 +88,12 @@ def _carefully(
         answer = journal.known(item.name, seconds or 0.0)
         if answer is None:
             journal.begin(item.name)
-            with _in_time(seconds, journal.dump):
-                [answer] = _answers(work, [item])
+            try:
+                with _in_time(seconds, journal.dump):
+                    [answer] = _answers(work, [item])
+            except OSError:  # it befell the machine; all else has become an answer
+                journal.excuse(item.name)
+                raise
             journal.finish(item.name, answer)
         yield item.name, answer
 
