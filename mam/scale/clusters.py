@@ -104,7 +104,7 @@ def _processes(spec: str) -> int:
     text = spec.removeprefix("local").removeprefix(":")
     if not text:
         return os.cpu_count() or 1
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"--cluster {spec}: give local, or local:N with a number of processes")
     return int(text)
 
