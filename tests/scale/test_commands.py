@@ -149,6 +149,10 @@ def test_options_that_would_do_nothing(words: str, error: str) -> None:
         ("kind: slurm\nqueue: a", "queue is none of"),
         ("kind: slurm\nsettings: [1]", "settings is a list"),
         ("a: [", "cannot be read as YAML"),
+        (f"a: {'x' * 70_000}", "65536 characters are the most"),
+        ("a: &a {kind: [*a, *a]}", "65536 characters are the most"),
+        ("a: &a [1]\nkind: slurm\nsettings: *b", "cannot be read as YAML (found undefined alias"),
+        ("kind: slurm\nworkers: true", "workers is a number"),
         ("kind: kubernetes", "pip install dask-kubernetes"),
     ],
 )
