@@ -137,7 +137,8 @@ def _in_time(seconds: float | None, dump: Path) -> Iterator[None]:
         yield
         return
     with dump.open("a") as file:
-        faulthandler.dump_traceback_later(seconds, exit=True, file=file)
+        late = min(seconds, threading.TIMEOUT_MAX)  # some 292 years
+        faulthandler.dump_traceback_later(late, exit=True, file=file)
         try:
             yield
         finally:
