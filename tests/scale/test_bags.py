@@ -114,6 +114,12 @@ def test_gpus_are_counted_without_waking_them(tmp_path: Path) -> None:
     assert count_gpus(tmp_path) == 2
 
 
+def test_workers_keep_the_memory_that_they_freed() -> None:
+    names = ["MALLOC_ARENA_MAX", "MALLOC_TRIM_THRESHOLD_"]
+    with spread_over("local:1") as spread:
+        assert [next(spread(os.getenv, [name])) for name in names] == ["1", None]
+
+
 class Elsewhere:
     """A function that other processes cannot import."""
 
