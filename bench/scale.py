@@ -84,7 +84,11 @@ def _cpu_seconds() -> float:
 def _family(process: int) -> Iterator[int]:
     yield process
     for thread in Path(f"/proc/{process}/task").iterdir():
-        for child in (thread / "children").read_text().split():
+        try:
+            children = (thread / "children").read_text().split()
+        except (FileNotFoundError, ProcessLookupError):  # the thread has ended since
+            continue
+        for child in children:
             yield from _family(int(child))
 
 
