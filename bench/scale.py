@@ -19,6 +19,7 @@ from typing import NamedTuple
 from mam.data import StoreConfig, recipe, write_dataset
 from mam.scale import map_shards
 from mam.scale.evaluation import EvaluateJob
+from mam.scale.shard_run import _opened
 
 _FIRST = 4  # shards in which models are loaded and programs compiled
 CLUSTERS = (None, "local:1", "local:2")
@@ -66,6 +67,8 @@ def _run(job: EvaluateJob, data: Path, out: Path, cluster: str | None) -> Run:
     def advance(items: int) -> None:
         told.append((time.perf_counter() - begin, _cpu_seconds(), items))
 
+    # A job that is open knows these images from the run before, which no worker does.
+    _opened.cache_clear()
     map_shards(job, [data], out, cluster=cluster, advance=advance)
     done = sum(items for _, _, items in told[_FIRST + 1 :])
     wall, cpu = (told[-1][k] - told[_FIRST][k] for k in (0, 1))
@@ -81,7 +84,11 @@ def _cpu_seconds() -> float:
 def _family(process: int) -> Iterator[int]:
     yield process
     for thread in Path(f"/proc/{process}/task").iterdir():
-        for child in (thread / "children").read_text().split():
+        try:
+            children = (thread / "children").read_text().split()
+        except (FileNotFoundError, ProcessLookupError):  # the thread has ended since
+            continue
+        for child in children:
             yield from _family(int(child))
 
 

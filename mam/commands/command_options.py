@@ -5,7 +5,10 @@ from typing import Annotated
 
 import typer
 
-DataArgument = Annotated[str, typer.Argument(help="A data set: a parquet file or a folder.")]
+DataArgument = Annotated[
+    str,
+    typer.Argument(help="A data set: a parquet file, a folder, or a pattern, 'shards/*.parquet'."),
+]
 LimitOption = Annotated[int | None, typer.Option(help="Only so many rows, from the first.", min=1)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 JsonLinesOption = Annotated[bool, typer.Option("--json", help="One JSON object a picture.")]

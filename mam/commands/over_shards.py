@@ -82,6 +82,8 @@ def run_over(
         raise ValueError("--cluster: give --out FOLDER for the shards of the answers")
     if out.suffix:
         raise ValueError(f"{out}: with --cluster, --out is a folder, for shards of answers")
+    if out.resolve() in {folder.resolve() for folder in {Path(one).parent for one in sources}}:
+        raise ValueError(f"{out}: the input lies there; choose a folder of its own for --out")
     shards = plan_shards(sources, limit=limit, wanted=wanted)
     with _held(job, shards, out, cluster, item_seconds or ITEM_SECONDS, quiet) as run:
         return run.outcome

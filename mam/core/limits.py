@@ -13,6 +13,7 @@ DIGEST_BYTES = 64 << 20  # of a mapped model file; of a larger one the digest of
 METADATA_CHARACTERS = 1 << 20  # of a model file; those of bundled models have fewer than 1,000
 JSON_CHARACTERS = 16 << 20  # of any JSON: it may unpack to thirty times as many bytes
 ANSWER_CHARACTERS = 64 << 20  # of a picture or row on a cluster: a label for each of 16 Mpx
+QUEUE_CHARACTERS = 1 << 16  # of a YAML file; it is read slowly, and its aliases multiply it
 JSON_DEPTH = 32  # brackets inside brackets; the deepest that is written here has 4
 GRAPH_VARIABLES = 2**31 - 1  # wiring numbers them in 32 bits
 # Variables of no factor need no numbers in a UAI file, so their states together are bounded: a file

@@ -100,6 +100,9 @@ COLUMNS: Mapping[type, Mapping[str, pa.DataType]] = {
     },
 }
 
+# Numbers that are answers; others would be compared with answers that nobody gives.
+ANSWERS = {"label": range(2), "categories": range(26)}
+
 # Read where a file has them; written where a data set says so.
 OPTIONAL: Mapping[type, Mapping[str, pa.DataType]] = {
     CurvesRow: {"gaps": _IMAGE, "name": pa.string(), "masks": _IMAGES, "image": _IMAGE},
@@ -176,6 +179,9 @@ def kind_of(names: list[str], where: str) -> type:
 
 def check_types(row_type: type, schema: pa.Schema, where: str) -> None:
     """Refuse a file whose columns have other types than the rows need, before any row is read."""
+    for name in (*COLUMNS[row_type], *OPTIONAL.get(row_type, {})):
+        if len(schema.get_all_field_indices(name)) > 1:
+            raise ValueError(f"{where}: column {name!r} is there twice")
     for name, wanted in COLUMNS[row_type].items():
         found = schema.field(name).type
         if not _fits(found, wanted):
@@ -195,7 +201,8 @@ def columns_in(row_type: type, schema: pa.Schema) -> list[str]:
 
 def _fits(found: pa.DataType, wanted: pa.DataType) -> bool:
     if pa.types.is_struct(wanted):
-        if not pa.types.is_struct(found) or found.get_field_index("bytes") < 0:
+        names = [field.name for field in found] if pa.types.is_struct(found) else []
+        if "bytes" not in names or len(set(names)) < len(names):  # no record has a name twice
             return False
         held = found.field("bytes").type
         return pa.types.is_binary(held) or pa.types.is_large_binary(held)
@@ -244,6 +251,11 @@ def _agree(row_type: type, values: Mapping[str, Any], where: str) -> None:
         if (other := values[name].shape[kinds[name] == _IMAGES :][:2]) != size:
             spot = f"{where}, column {name!r}"
             raise ValueError(f"{spot}: size {other} differs from {there[0]!r}, {size}")
+    for name, answers in ANSWERS.items():
+        for number in np.ravel(values.get(name, ())).tolist():
+            if number not in answers:
+                spot = f"{where}, column {name!r}"
+                raise ValueError(f"{spot}: {number} is no number from 0 to {answers[-1]}")
     markers = values.get("markers")
     if markers is not None and ((markers < 0) | (markers >= size)).any():
         raise ValueError(f"{where}, column 'markers': {markers.tolist()} lies outside {size}")
@@ -273,7 +285,7 @@ def _pictures(row_type: type, name: str, cells: Any, spot: str) -> Any:
 def _numbers(value: Any, shape: tuple[int, ...], spot: str) -> Int[np.ndarray, "..."]:
     try:
         found = np.array(value, dtype=np.int64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.zeros(0, np.int64)
     if found.shape != shape:
         raise ValueError(f"{spot}: needs whole numbers of shape {shape}, found {value!r}")

@@ -34,6 +34,11 @@ def aside(reason: str) -> ItemAnswer:
     return ItemAnswer(None, f"{_ASIDE}{reason}")
 
 
+def is_aside(error: str | None) -> bool:
+    """Whether this error is of an item that is set aside."""
+    return error is not None and error.startswith(_ASIDE)
+
+
 def printable(text: str) -> str:
     r"""A text that every reader takes: bytes of a file's name that are no UTF-8 are spelled out.
 
@@ -65,9 +70,9 @@ def _told(names: Sequence[str], errors: Sequence[str | None]) -> ShardTold:
     set_aside = {
         name: error.removeprefix(_ASIDE)
         for name, error in zip(names, errors, strict=True)
-        if error is not None and error.startswith(_ASIDE)
+        if error is not None and is_aside(error)
     }
-    wrong = sum(error is not None and not error.startswith(_ASIDE) for error in errors)
+    wrong = sum(error is not None and not is_aside(error) for error in errors)
     return ShardTold(len(names), wrong, set_aside)
 
 

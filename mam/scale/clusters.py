@@ -41,9 +41,11 @@ _CONFIG = {
     # Nor need the machine be looked at twice, and memory ten times a second.
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.worker.memory.monitor-interval": "1s",
-    # Dask's own also gives every freed megabyte back to the system, which costs a tenth.
+    # Dask's own also gives every freed megabyte back to the system, which costs a tenth. So does a
+    # heap of any thread but the main one, which costs a twentieth: all share one heap.
     "distributed.nanny.pre-spawn-environ": {
         "MALLOC_TRIM_THRESHOLD_": None,
+        "MALLOC_ARENA_MAX": 1,
         **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), 1),
     },
     # The program that ends says so itself.
@@ -104,7 +106,7 @@ def _processes(spec: str) -> int:
     text = spec.removeprefix("local").removeprefix(":")
     if not text:
         return cores()
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"--cluster {spec}: give local, or local:N with a number of processes")
     return int(text)
 

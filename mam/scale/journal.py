@@ -52,6 +52,8 @@ class Journal:
                 self._done[name] = ItemAnswer(value, why)
             case {"session": self.run.session, "begin": str(name)}:
                 self._begun[name] = self._begun.get(name, 0) + 1
+            case {"session": self.run.session, "excused": str(name)}:
+                self._begun[name] = self._begun.get(name, 0) - 1
             case {"session": self.run.session, "attempt": _}:
                 self.attempts += 1
 
@@ -99,6 +101,10 @@ class Journal:
         """A worker begins an item."""
         self.dump.unlink(missing_ok=True)
         self._add(begin=name)
+
+    def excuse(self, name: str) -> None:
+        """What befell is no fault of the item: it was not begun after all."""
+        self._add(excused=name)
 
     def finish(self, name: str, answer: ItemAnswer) -> None:
         """The item is done."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mam.scale.answers import answers_in
+from mam.scale.answers import answers_in, is_aside
 from mam.scale.job import AnswerItems, Item, ItemAnswer
 
 if TYPE_CHECKING:
@@ -146,7 +146,8 @@ def _values(folder: Path) -> Iterator[Mapping[str, Any]]:
     for name, answer in answers_in(folder):
         if answer.value is None:
             where = "" if name in str(answer.error) else f"{name}: "
-            raise ValueError(f"{where}{answer.error}")
+            anew = f"; remove {folder} to have it tried anew" if is_aside(answer.error) else ""
+            raise ValueError(f"{where}{answer.error}{anew}")
         yield answer.value
 
 

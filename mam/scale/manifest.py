@@ -50,8 +50,11 @@ def copied_models(folder: Path, made: Mapping[str, Any]) -> Iterator[dict[str, P
     found: dict[str, Path] = {}
     try:
         for name, digest in made["models"].items():
+            content = find_model(name).read_bytes()
+            if hashlib.sha256(content).hexdigest() != digest:
+                raise ValueError(f"{name}: was written anew as the run began; start it again")
             found[name] = place / f"{digest}.safetensors"
-            write_whole(found[name], find_model(name).read_bytes())
+            write_whole(found[name], content)
         yield found
     finally:
         sweep(found.values())

@@ -53,7 +53,7 @@ class HeldRun(NamedTuple):
 
 def map_shards(
     job: ShardJob,
-    sources: "Sequence[str | Path] | Bag",
+    sources: "Sequence[str | Path] | str | Path | Bag",
     out: str | Path,
     *,
     cluster: str | None = None,
@@ -63,8 +63,8 @@ def map_shards(
 ) -> Outcome:
     """Answer all items of pictures and data sets: ``run_shards`` of what ``plan_shards`` makes.
 
-    ``sources``: files, folders of parquet files, or a bag of Dask, of which each partition is a
-    shard; its elements are paths of pictures, or whatever the job reads.
+    ``sources``: one or several files, folders or patterns of parquet files, or a bag of Dask, of
+    which each partition is a shard; its elements are paths of pictures, or whatever the job reads.
     """
     if cluster is not None:
         check_cluster(cluster)
@@ -73,7 +73,8 @@ def map_shards(
             raise ValueError("limit: a bag is taken whole; use bag.take or bag.filter")
         shards = plan_bag(sources)
     else:
-        shards = plan_shards(cast("Sequence[str | Path]", sources), shard_bytes, limit)
+        paths = [sources] if isinstance(sources, str | Path) else sources
+        shards = plan_shards(cast("Sequence[str | Path]", paths), shard_bytes, limit)
     return run_shards(job, shards, out, cluster=cluster, **settings)
 
 
@@ -112,6 +113,10 @@ def held_run(
     """The same, for what is made of the answers: until the block ends no other run takes them."""
     if cluster is not None:
         check_cluster(cluster)
+    if not item_seconds > 0:
+        raise ValueError(f"item_seconds is {item_seconds}; it must be above 0")
+    if job.batch < 1:
+        raise ValueError(f"batch of the job is {job.batch}; it must be at least 1")
     begin, folder = time.perf_counter(), Path(out)
     shards = [shard.stamped() for shard in shards]
     made = made_of(job, shards)

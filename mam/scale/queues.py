@@ -2,9 +2,12 @@
 
 import contextlib
 import importlib
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from mam.core.limits import QUEUE_CHARACTERS
 
 
 class QueueKind(NamedTuple):
@@ -26,20 +29,11 @@ _INHERITED = "DASK_INTERNAL_INHERIT_CONFIG"
 
 def queue_settings(spec: str) -> tuple[str, type, int, dict[str, Any]]:
     """The kind, class, number of workers and settings that a file names."""
-    import yaml
-
-    try:
-        about = yaml.safe_load(Path(spec).read_text())
-    except FileNotFoundError:
-        raise ValueError(
-            f"--cluster {spec}: give local, local:N, tcp://HOST:PORT, or a YAML file that is there"
-        ) from None
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise ValueError(f"{spec}: cannot be read as YAML ({error})") from None
+    about = _read_yaml(spec)
     if not isinstance(about, Mapping) or str(about.get("kind")) not in QUEUES:
         raise ValueError(f"{spec}: has no kind; it is one of {', '.join(QUEUES)}")
     workers, settings = about.get("workers", 1), about.get("settings", {})
-    if not isinstance(workers, int) or workers < 1:
+    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
         raise ValueError(f"{spec}: workers is a number of at least 1, not {workers!r}")
     if not isinstance(settings, Mapping) or not all(isinstance(name, str) for name in settings):
         raise ValueError(f"{spec}: settings is a list of names and values, not {settings!r}")
@@ -52,6 +46,40 @@ def queue_settings(spec: str) -> tuple[str, type, int, dict[str, Any]]:
     except ImportError:
         raise ValueError(f"{spec}: {kind} needs `pip install {package}`") from None
     return kind, found, workers, dict(settings)
+
+
+def _read_yaml(spec: str) -> Any:
+    """What a file says, which is not much, also where aliases repeat it."""
+    import yaml
+
+    try:
+        with Path(spec).open(encoding="utf-8") as file:
+            text = file.read(QUEUE_CHARACTERS + 1)
+        if len(text) <= QUEUE_CHARACTERS:
+            about = yaml.safe_load(text)
+            if _written_out(about, {}) <= QUEUE_CHARACTERS:
+                return about
+        raise ValueError(f"{QUEUE_CHARACTERS} characters are the most")
+    except FileNotFoundError:
+        raise ValueError(
+            f"--cluster {spec}: give local, local:N, tcp://HOST:PORT, or a YAML file that is there"
+        ) from None
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"--cluster {spec}: cannot be read as YAML ({reason})") from None
+
+
+def _written_out(value: Any, known: dict[int, float]) -> float:
+    """About how many characters a value has without aliases; what contains itself has no end."""
+    if isinstance(value, str):
+        return len(value) + 1.0
+    if not isinstance(value, list | tuple | set | Mapping):
+        return 8.0
+    if id(value) not in known:
+        known[id(value)] = math.inf
+        inner = (*value, *value.values()) if isinstance(value, Mapping) else value
+        known[id(value)] = 1.0 + sum(_written_out(one, known) for one in inner)
+    return known[id(value)]
 
 
 @contextlib.contextmanager

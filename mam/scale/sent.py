@@ -30,12 +30,24 @@ class Sent(WorkerPlugin):
 def sent_once(client: Client, function: Callable[[Any], Any], gpus: int = 0) -> Iterator[str]:
     """Send a function to all workers; its name, for `call_sent`, until the block is left."""
     name = f"mam-{secrets.token_hex(8)}"
-    client.register_plugin(Sent(function, gpus), name=name)
     try:
+        _register(client, Sent(function, gpus), name)
         yield name
     finally:
         with contextlib.suppress(Exception):  # the scheduler may be gone
             client.unregister_worker_plugin(name)
+
+
+def _register(client: Client, sent: Sent, name: str) -> None:
+    try:
+        client.register_plugin(sent, name=name)
+    except OSError:  # of the network, or of the scheduler's end
+        raise
+    except Exception as error:  # whatever a worker met as it imported what the job is made of
+        raise ValueError(
+            f"a worker cannot load the job ({error}): mam {__version__} and all that the job "
+            "imports must be installed on every machine"
+        ) from None
 
 
 def call_sent(name: str, task: Any) -> Any:

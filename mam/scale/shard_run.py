@@ -88,8 +88,12 @@ def _carefully(
         answer = journal.known(item.name, seconds or 0.0)
         if answer is None:
             journal.begin(item.name)
-            with _in_time(seconds, journal.dump):
-                [answer] = _answers(work, [item])
+            try:
+                with _in_time(seconds, journal.dump):
+                    [answer] = _answers(work, [item])
+            except OSError:  # it befell the machine; all else has become an answer
+                journal.excuse(item.name)
+                raise
             journal.finish(item.name, answer)
         yield item.name, answer
 
@@ -133,7 +137,8 @@ def _in_time(seconds: float | None, dump: Path) -> Iterator[None]:
         yield
         return
     with dump.open("a") as file:
-        faulthandler.dump_traceback_later(seconds, exit=True, file=file)
+        late = min(seconds, threading.TIMEOUT_MAX)  # some 292 years
+        faulthandler.dump_traceback_later(late, exit=True, file=file)
         try:
             yield
         finally:

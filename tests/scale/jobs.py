@@ -44,6 +44,8 @@ class SizeJob:
             os.kill(os.getpid(), signal.SIGSTOP)
         if "full" in path.name and self._mark(f"full-{path.name}"):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        if "brimful" in path.name and not (Path(self.marks) / "room").exists():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         if "bad" in path.name:
             return ItemAnswer(None, f"{path.name}: cannot be read")
         return ItemAnswer({"name": path.name, "bytes": path.stat().st_size})

@@ -114,6 +114,31 @@ def test_gpus_are_counted_without_waking_them(tmp_path: Path) -> None:
     assert count_gpus(tmp_path) == 2
 
 
+def test_workers_keep_the_memory_that_they_freed() -> None:
+    names = ["MALLOC_ARENA_MAX", "MALLOC_TRIM_THRESHOLD_"]
+    with spread_over("local:1") as spread:
+        assert [next(spread(os.getenv, [name])) for name in names] == ["1", None]
+
+
+class Elsewhere:
+    """A function that other processes cannot import."""
+
+    def __setstate__(self, state: object) -> None:
+        raise ModuleNotFoundError("No module named 'elsewhere'")
+
+    def __getstate__(self) -> dict[str, int]:
+        return {"a": 1}
+
+    def __call__(self, task: int) -> int:
+        return task
+
+
+def test_what_workers_cannot_import_is_told_in_a_line() -> None:
+    said = r"a worker cannot load the job \(.*No module named .*: mam .* on every machine"
+    with pytest.raises(ValueError, match=said), spread_over("local:1") as spread:
+        list(spread(Elsewhere(), [1]))
+
+
 def test_a_worker_of_another_version_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """Real schedulers and workers, and what may befall them: the answers stay those of one process."""
 
+import json
 import os
 import signal
 import subprocess
@@ -36,8 +37,6 @@ class Machines:
         self.address = self._address()
 
     def _address(self) -> str:
-        import json
-
         return json.loads((self.folder / "where.json").read_text())["address"]
 
     def start(self, what: str, *options: str) -> subprocess.Popen:
@@ -166,6 +165,18 @@ def test_workers_that_dask_gives_up_are_asked_for_again(
     monkeypatch.setattr(spread, "_HEAL", 1.0)
     paths = files(tmp_path / "in", ["a", "once", "b", "once", "c"])
     assert run(paths, tmp_path, "local:1").items == 5
+    check(paths, tmp_path, {})
+
+
+def test_a_disk_that_stays_full_ends_the_run(tmp_path: Path) -> None:
+    """No picture is to blame for it, so none is set aside; the same command goes on later."""
+    paths = files(tmp_path / "in", ["a", "b", "brimful", "c", "d", "e", "f", "g"])
+    with pytest.raises(OSError, match=r"No space left .*; what is finished is kept"):
+        run(paths, tmp_path, "local:1")
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["set_aside"] == [] and not manifest["done"]
+    (tmp_path / "marks" / "room").touch()
+    assert run(paths, tmp_path, "local:1").items == len(paths)
     check(paths, tmp_path, {})
 
 

@@ -107,6 +107,19 @@ def few_letters(folder: Path) -> Path:
     return path
 
 
+def test_answers_do_not_go_among_the_pictures(data: Path, tmp_path: Path) -> None:
+    """With shards among them the folder would be a data set, and the same command would end."""
+    (tmp_path / "one.png").write_bytes(encode_png(np.eye(9, dtype=np.uint8)))
+    (tmp_path / "other").symlink_to(tmp_path)
+    for given in (tmp_path, tmp_path / "one.png"):
+        for out in (tmp_path, tmp_path / "other"):
+            words = ("group", given, "--cluster", "local:1", "--out", out)
+            assert "the input lies there; choose a folder" in told(*words, code=1)
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["one.png", "other"]
+    there = ("evaluate", "pathfinder", data, "--cluster", "local:1", "--out", data.parent)
+    assert "the input lies there" in told(*there, code=1)
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [
@@ -128,6 +141,7 @@ def test_options_that_would_do_nothing(words: str, error: str) -> None:
     [
         ("local:0", "local:N with a number"),
         ("local:x", "local:N with a number"),
+        ("local:²", "local:N with a number"),
         ("tcp://head", "such as tcp://head:8786"),
         ("nowhere.yaml", "or a YAML file that is there"),
         ("{}", "has no kind"),
@@ -135,6 +149,10 @@ def test_options_that_would_do_nothing(words: str, error: str) -> None:
         ("kind: slurm\nqueue: a", "queue is none of"),
         ("kind: slurm\nsettings: [1]", "settings is a list"),
         ("a: [", "cannot be read as YAML"),
+        (f"a: {'x' * 70_000}", "65536 characters are the most"),
+        ("a: &a {kind: [*a, *a]}", "65536 characters are the most"),
+        ("a: &a [1]\nkind: slurm\nsettings: *b", "cannot be read as YAML (found undefined alias"),
+        ("kind: slurm\nworkers: true", "workers is a number"),
         ("kind: kubernetes", "pip install dask-kubernetes"),
     ],
 )

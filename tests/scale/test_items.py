@@ -16,6 +16,7 @@ from mam.core.faults import befell_the_machine
 from mam.data import encode_png, read_picture, recipe, write_dataset
 from mam.scale import EstimatorJob, Item, ItemAnswer, answers_in, map_shards, plan_shards
 from mam.scale.job import AnswerItems
+from mam.scale.shard_run import _in_time
 
 
 def raises(error: BaseException) -> Any:
@@ -64,6 +65,26 @@ def test_a_fault_costs_its_item_alone(tmp_path: Path, fault: str, batch: int) ->
     assert (found.errors, len(found.set_aside)) == (int(not aside), int(aside))
     if aside:
         assert found.set_aside[str(paths[2])].endswith(", twice")
+
+
+@pytest.mark.parametrize(
+    ("batch", "seconds", "said"),
+    [(0, 1.0, "batch of the job is 0"), (1, 0, "item_seconds is 0"), (1, float("nan"), "is nan")],
+)
+def test_settings_that_make_no_sense(tmp_path: Path, batch: int, seconds: float, said: str) -> None:
+    (tmp_path / "a.png").write_bytes(b"x")
+    with pytest.raises(ValueError, match=said):
+        map_shards(FaultyJob(batch), [tmp_path / "a.png"], tmp_path / "out", item_seconds=seconds)
+    assert not (tmp_path / "out").exists()
+
+
+def test_one_file_and_all_the_time_in_the_world(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"x")
+    [shard] = plan_shards([tmp_path / "a.png"])
+    found = map_shards(FaultyJob(), tmp_path / "a.png", tmp_path / "out")
+    assert found.items == len(shard) == 1 and found.errors == 0
+    with _in_time(float("inf"), tmp_path / "late"):
+        pass
 
 
 def test_what_befalls_a_machine_is_no_fault_of_an_item(tmp_path: Path) -> None:

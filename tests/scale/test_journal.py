@@ -50,6 +50,17 @@ def test_who_stops_a_run_blames_no_item(tmp_path: Path) -> None:
     assert later.careful and later.known("b", 3) == ItemAnswer({"x": 1})
 
 
+def test_a_fault_of_the_machine_is_held_against_no_item(tmp_path: Path) -> None:
+    for _ in range(3):
+        journal = Journal(tmp_path, "part", RUN)
+        assert journal.known("a", 3) is None and journal.progress == 0
+        journal.begin("a")
+        journal.excuse("a")
+    for _ in range(2):
+        Journal(tmp_path, "part", RUN).begin("a")
+    assert Journal(tmp_path, "part", RUN).known("a", 3) is not None
+
+
 def test_answers_of_another_run_are_not_taken(tmp_path: Path) -> None:
     Journal(tmp_path, "part", RunName("other", "today")).finish("a", ItemAnswer({"x": 1}))
     journal = Journal(tmp_path, "part", RUN)

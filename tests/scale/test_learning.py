@@ -11,8 +11,9 @@ from mam.cli import app
 from mam.commands.learn.groupers import _contour_job
 from mam.commands.over_shards import taught
 from mam.data import recipe, rows_of, write_dataset
-from mam.scale import map_shards
-from mam.scale.learning import LearnJob, bank_from, contours_from
+from mam.scale import ItemAnswer, map_shards
+from mam.scale.answers import aside, write_answers
+from mam.scale.learning import LearnJob, _values, bank_from, contours_from
 from mam.tasks.learning import learn_objects
 from mam.tasks.pathfinder import fit
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
@@ -147,6 +148,13 @@ def test_rows_that_teach_nothing_are_named(tmp_path: Path) -> None:
     map_shards(LearnJob("letters", (("preset", "best"),)), [data], tmp_path / "taught")
     with pytest.raises(ValueError, match=r"curves.parquet#0: is no row of cABC"):
         bank_from(tmp_path / "taught", data, "best")
+
+
+def test_how_a_row_that_was_set_aside_is_tried_anew(tmp_path: Path) -> None:
+    answers = [ItemAnswer({}), aside("its worker died, twice")]
+    write_answers(tmp_path / "part-00000.parquet", "run", ["a#0", "a#1"], answers)
+    with pytest.raises(ValueError, match=r"a#1: set aside: its worker died, twice; remove \S+ to"):
+        list(_values(tmp_path))
 
 
 def same(one: Any) -> Any:

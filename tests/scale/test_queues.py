@@ -208,6 +208,21 @@ def test_a_queue_that_refuses(
         pass
 
 
+@pytest.mark.parametrize(
+    "place", ["kind: {}", "kind: slurm\nworkers: {}", "kind: slurm\nsettings: {}"]
+)
+@pytest.mark.parametrize(
+    "inner", ["[*{0}, *{0}]", "!!pairs [k: *{0}, l: *{0}]", "{{a: *{0}, b: *{0}}}"]
+)
+def test_aliases_that_unpack_to_gigabytes(tmp_path: Path, place: str, inner: str) -> None:
+    lines = ["a0: &a0 [" + "x, " * 20 + "]"]
+    lines += [f"a{k}: &a{k} {inner.format(f'a{k - 1}')}" for k in range(1, 40)]
+    path = tmp_path / "a.yaml"
+    path.write_text("\n".join([*lines, place.format("*a39")]))
+    with pytest.raises(ValueError, match=r"a\.yaml: cannot be read as YAML \(65536 characters are"):
+        queue_settings(str(path))
+
+
 def test_a_setting_that_kubernetes_does_not_know(tmp_path: Path, operator: None) -> None:
     path = tmp_path / "kubernetes.yaml"
     path.write_text("kind: kubernetes\nsettings: {colour: red}")

@@ -10,6 +10,7 @@ import pytest
 from mam.scale import EstimatorJob, ItemAnswer, answers_in, map_shards, plan_shards
 from mam.scale.answers import as_json, printable, write_answers
 from mam.scale.content import content_digest
+from mam.scale.manifest import copied_models
 from tests.scale.jobs import SizeJob
 from tests.scale.test_items import FaultyJob, Mean, as_value, image_of
 
@@ -85,6 +86,16 @@ def test_an_input_that_changed_is_named(tmp_path: Path) -> None:
         map_shards(job, more, out, shard_bytes=120)
     with pytest.raises(ValueError, match=r"now 3 in 1\); item 1 was \S*a.png, now \S*b.png"):
         map_shards(job, paths[1:], out, shard_bytes=180)
+
+
+def test_a_model_that_changes_as_the_run_begins_is_refused(tmp_path: Path) -> None:
+    """Else the answers would be of another model than their fingerprint."""
+    with (
+        pytest.raises(ValueError, match="curves: was written anew as the run began"),
+        copied_models(tmp_path, {"models": {"curves": "0" * 64}}),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_shard_of_another_run_is_written_again(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mam.data import StoreConfig, recipe, write_dataset
+from mam.data import StoreConfig, recipe, rows_of, write_dataset
+from mam.data.store.parquet import count_rows
 from mam.scale import answers_in, map_shards, plan_shards
 from mam.scale.shards import Piece, digest_of
 from tests.data.made_layouts import published_pathfinder
@@ -53,6 +54,20 @@ def test_rows_of_data_sets(tmp_path: Path) -> None:
     assert plan_shards(sources, limit=2)[0].pieces == (
         Piece(str(tmp_path / "set" / "part-00000.parquet"), 0, 2),
     )
+
+
+def test_a_pattern_of_data_sets(tmp_path: Path) -> None:
+    made = recipe("pathfinder", "easy", 3)
+    write_dataset(made, 3, tmp_path / "set", StoreConfig(shard_rows=1))
+    (tmp_path / "set" / "part-00009.txt").write_text("no rows")
+    for pattern, count in (("set/*.parquet", 3), ("set/part-*", 3), ("**/*[12].parquet", 2)):
+        source = str(tmp_path / pattern)
+        [shard] = plan_shards([source])
+        names = [Path(name).name.removesuffix(".parquet#0") for name in shard.names()]
+        assert names == [f"part-{number:05d}" for number in range(3)][-count:]
+        assert len(list(rows_of(source))) == count_rows(source) == count
+    with pytest.raises(FileNotFoundError, match=r"\*\.parquet: no such file or folder"):
+        plan_shards([tmp_path / "*.parquet"])
 
 
 def stamp(paths: list[Path]) -> str:

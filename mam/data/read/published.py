@@ -56,7 +56,7 @@ def natural_order(path: Path) -> tuple:
     ['b2', 'b10']
     """
     parts = re.split(r"(\d+)", path.name)
-    return tuple(int(part) if part.isdigit() else part for part in parts)
+    return tuple(int(part) if part.isdecimal() else part for part in parts)
 
 
 def _table(path: Path) -> Shaped[np.ndarray, "rows columns"]:
@@ -90,7 +90,7 @@ def _inside(root: Path, folder: str, file: str, where: str) -> Path:
 def _number(text: str, where: str, what: str, most: int) -> int:
     try:
         value = int(float(text))
-    except ValueError:
+    except (ValueError, OverflowError):
         value = -1
     if not 0 <= value <= most:
         raise ValueError(f"{where}, {what}: a number from 0 to {most} is needed, found {text!r}")

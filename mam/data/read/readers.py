@@ -17,7 +17,7 @@ from mam.data.read.published import (
 )
 from mam.data.read.scenes import scene_rows, scenes_in
 from mam.data.schema import PictureRow, Row
-from mam.data.store.parquet import is_url, parquet_batches
+from mam.data.store.parquet import files_matching, is_url, parquet_batches
 
 AnyRow = Row | PictureRow | PublishedPathfinderRow
 IMAGE_SUFFIXES = SUFFIXES - {".npy"}  # published sets have arrays beside their pictures
@@ -31,7 +31,7 @@ def layout_of(source: str) -> str:
     >>> layout_of("s3://bucket/hard.parquet")
     'parquet'
     """
-    if is_url(source):
+    if is_url(source) or files_matching(source):
         return "parquet"
     path = Path(source)
     if not path.exists():

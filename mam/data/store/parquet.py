@@ -4,7 +4,9 @@ Memory stays at one batch.
 """
 
 import contextlib
+import glob
 import itertools
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -62,8 +64,18 @@ def open_filesystem(source: str) -> tuple[pa_fs.FileSystem, str]:
         return pa_fs.PyFileSystem(pa_fs.FSSpecHandler(found)), path
 
 
+def files_matching(pattern: str) -> list[str]:
+    """The parquet files of a pattern, `shards/*.parquet`, in order; none where it is no pattern."""
+    if is_url(pattern) or not glob.has_magic(pattern) or os.path.lexists(pattern):
+        return []
+    found = (name for name in glob.glob(pattern, recursive=True) if name.endswith(".parquet"))
+    return sorted(filter(os.path.isfile, found), key=shard_order)
+
+
 def parquet_files(source: str) -> tuple[pa_fs.FileSystem, list[str]]:
-    """The parquet files of a source, a file or a folder of shards, in order (`shard_order`)."""
+    """The parquet files of a source, a file, a folder of shards or a pattern (`shard_order`)."""
+    if found := files_matching(source):
+        return pa_fs.LocalFileSystem(), found
     filesystem, path = open_filesystem(source)
     info = filesystem.get_file_info(path)
     if info.type == pa_fs.FileType.NotFound:
@@ -169,7 +181,7 @@ def _file_batches(
 def _record(row: pa.RecordBatch, where: str) -> dict[str, Any]:
     try:
         return row.to_pylist()[0]
-    except UnicodeDecodeError as error:
+    except (ValueError, OverflowError) as error:  # text that is none, dates that are none
         raise Damaged(f"{where}: is corrupt ({error})") from None
 
 

@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 
 from mam.core.svg import Line
+from mam.vision.curves.angles import cross
 from mam.vision.curves.line_forms import in_short_steps
 
 _LONG = 16.0  # px: segments are cut, so that few pairs of them are near each other
@@ -43,7 +44,7 @@ def find_crossings(lines: Sequence[Line]) -> Crossings:
     apart = (_left(p, q, r) != _left(p, q, s)) & (_left(r, s, p) != _left(r, s, q))
     first, second, p, q, r, s = (some[apart] for some in (first, second, p, q, r, s))
     across, along = q - p, s - r
-    share = _cross(r - p, along) / _cross(across, along)
+    share = cross(r - p, along) / cross(across, along)
     return Crossings(p + share[:, None] * across, np.stack([line[first], line[second]], 1))
 
 
@@ -71,11 +72,7 @@ def _near(
     return np.stack([first, second], 1)[~chained]
 
 
-def _cross(one: Float[np.ndarray, "n 2"], other: Float[np.ndarray, "n 2"]) -> np.ndarray:
-    return one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0]
-
-
 def _left(
     p: Float[np.ndarray, "n 2"], q: Float[np.ndarray, "n 2"], point: Float[np.ndarray, "n 2"]
 ) -> Bool[np.ndarray, " n"]:
-    return _cross(q - p, point - p) >= 0
+    return cross(q - p, point - p) >= 0

@@ -4,6 +4,8 @@ The pen's own width :math:`P(\theta)` depends on the direction in which it moves
 programs round; it is a low quantile of the widths in each of six directions.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -45,14 +47,23 @@ def pen_along(
     >>> np.unique(pen_along(widths, ways)).tolist()
     [3.0]
     """
-    quarter = np.pi / 2
     angle = np.arctan2(*np.abs(way.T))  # 0 along columns, a quarter along rows
+    return by_direction(width, angle, lambda some: float(np.percentile(some, _USUAL)))
+
+
+def by_direction(
+    width: Float[np.ndarray, " points"],
+    angle: Float[np.ndarray, " points"],
+    usual: Callable[[Float[np.ndarray, " some"]], float],
+) -> Float[np.ndarray, " points"]:
+    """The usual width in the direction of each point, from 0 to a quarter turn."""
+    quarter = np.pi / 2
     which = np.minimum((angle / quarter * _DIRECTIONS).astype(int), _DIRECTIONS - 1)
     known = np.flatnonzero(np.bincount(which, minlength=_DIRECTIONS) >= _ENOUGH)
     if not len(known):
-        return np.full(len(angle), np.percentile(width, _USUAL))
-    usual = [np.percentile(width[which == k], _USUAL) for k in known]
-    return np.interp(angle, (known + 0.5) * quarter / _DIRECTIONS, usual)
+        return np.full(len(angle), usual(width))
+    found = [usual(width[which == k]) for k in known]
+    return np.interp(angle, (known + 0.5) * quarter / _DIRECTIONS, found)
 
 
 def is_steady(

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 
+from mam.vision.curves.angles import cross
 from mam.vision.curves.strands.strand_ends import Ends
 from mam.vision.curves.strands.strands import Strands
 
@@ -95,7 +96,7 @@ def leaps(
     pair, third = pair[other], third[other]
     way = (stop - start)[pair] / gap[pair][:, None]
     off = middle[third] - start[pair]
-    aside = np.abs(off[:, 0] * way[:, 1] - off[:, 1] * way[:, 0])
+    aside = np.abs(cross(off, way))
     aligned = np.abs((along[third] * way).sum(1)) > _ALIGNED * size[third]
     between = (size[third] < gap[pair]) & (aside < _ASIDE * gap[pair]) & aligned
     found[pair[between]] = True

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from mam.vision.curves.angles import cross, turn_between
 from mam.vision.curves.strands.lane_fits import LaneFits
 from mam.vision.curves.strands.lanes import Lanes
 
@@ -116,13 +117,13 @@ def lane_terms(lanes: Lanes, fits: LaneFits, pairs: LanePairs) -> Float[np.ndarr
     """Return what each pair's log odds are made of, in the order of ``LANE_TERMS``."""
     left, right = pairs.left, pairs.right
     heading, way = -fits.inward[left, 1], fits.inward[right, 0]
-    turn = _turn(heading, way)
+    turn = turn_between(heading, way)
     error = np.stack([fits.error[left, 1], fits.error[right, 0]], 1)
     place = np.stack([fits.place[left, 1], fits.place[right, 0]], 1)
     centre = np.stack([fits.centre[left, 1], fits.centre[right, 0]], 1)
     along = np.stack([heading, way], 1)
     offset = place[:, ::-1] - centre  # from the middle of each stretch to the other end
-    miss = np.abs(_cross(offset, along))
+    miss = np.abs(cross(offset, along))
     sigma = np.hypot(_ROUNDED, error * np.abs((offset * along).sum(2)))
     straight = ((miss / sigma) ** 2).sum(1)
     apart = _apart(place, centre, along)
@@ -191,19 +192,6 @@ def _chord(
     way: Float[np.ndarray, "pairs 2"],
 ) -> Float[np.ndarray, " pairs"]:
     chord = place[:, 1] - place[:, 0]
-    turns = np.stack([_turn(heading, chord), _turn(chord, way)], 1)
+    turns = np.stack([turn_between(heading, chord), turn_between(chord, way)], 1)
     heavy = np.log1p((turns / _CHORD) ** 2).sum(1)
     return np.where(np.linalg.norm(chord, axis=1) < _NO_CHORD, 0.0, heavy)
-
-
-def _turn(
-    one: Float[np.ndarray, "pairs 2"], other: Float[np.ndarray, "pairs 2"]
-) -> Float[np.ndarray, " pairs"]:
-    """The angle from one direction to another, in -pi..pi."""
-    return np.arctan2(_cross(one, other), (one * other).sum(1))
-
-
-def _cross(
-    one: Float[np.ndarray, "*batch 2"], other: Float[np.ndarray, "*batch 2"]
-) -> Float[np.ndarray, "*batch"]:
-    return one[..., 0] * other[..., 1] - one[..., 1] * other[..., 0]

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from mam.vision.curves.strands.along_strands import by_direction
 from mam.vision.curves.strands.ink_runs import InkRuns
 from mam.vision.curves.strands.run_arcs import RunArcs
 
 _AROUND = 3  # columns on either side that tell the slope of a border,
 _AVERAGED = 1  # and whose widths are averaged: lines of single pixels are a staircase
 _ALIKE = 0.5  # slopes of both borders that differ by less are averaged
-_DIRECTIONS = 6  # of a quarter turn, in each of which the pen is measured
-_ENOUGH = 40  # runs that tell of one direction
 _GRID, _BLUR = 0.1, 0.35  # px: widths among which the most usual one is looked for
 _THICK = 4.5  # px: wider pens show by the skeleton of their lines how these go
 _LONG = 8  # columns of an arc whose runs tell whether a pen drew the ink
@@ -70,7 +69,7 @@ def run_widths(runs: InkRuns, arcs: RunArcs) -> RunWidths:
     total = np.append(0.0, np.cumsum(width))
     low, high = np.maximum(here - _AVERAGED, first), np.minimum(here + _AVERAGED, last)
     width = (total[high + 1] - total[low]) / (high + 1 - low)
-    pen = _pen(width, slope)
+    pen = by_direction(width, np.arctan(np.abs(slope)), _most_usual)
     back = np.argsort(order)
     return RunWidths(
         (width - pen)[back],
@@ -78,20 +77,6 @@ def run_widths(runs: InkRuns, arcs: RunArcs) -> RunWidths:
         (pen * np.hypot(1, lower))[back],
         float(np.median(pen)) if count else 1.0,
     )
-
-
-def _pen(
-    width: Float[np.ndarray, " runs"], slope: Float[np.ndarray, " runs"]
-) -> Float[np.ndarray, " runs"]:
-    """The width of the pen at each run, by the direction in which it moves."""
-    quarter = np.pi / 2
-    angle = np.arctan(np.abs(slope))
-    which = np.minimum((angle / quarter * _DIRECTIONS).astype(int), _DIRECTIONS - 1)
-    known = np.flatnonzero(np.bincount(which, minlength=_DIRECTIONS) >= _ENOUGH)
-    if not len(known):
-        return np.full(len(width), _most_usual(width))
-    usual = [_most_usual(width[which == k]) for k in known]
-    return np.interp(angle, (known + 0.5) * quarter / _DIRECTIONS, usual)
 
 
 def _most_usual(width: Float[np.ndarray, " runs"]) -> float:

@@ -25,6 +25,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 
 from mam.core.columns import Columns
+from mam.vision.curves.angles import turn_between
 from mam.vision.curves.chain_grouper import NEXT_TO_NOTHING
 from mam.vision.curves.strands.axis import Axis, turns_back
 from mam.vision.curves.strands.broken import bridges, dashes_of, gap_scale
@@ -139,7 +140,8 @@ def _leaving(ends: Ends, relief: Relief) -> Bool[np.ndarray, " ends"]:
     """Whether an end leaves the picture: it is near the frame, and on the way out."""
     last = relief.scale * np.array(relief.radius.shape) - 1
     near = np.concatenate([ends.place, last - ends.place], 1) < ends.width[:, None] + FRAME
-    return (near & (np.concatenate([-ends.heading, ends.heading], 1) > _OUTWARD)).any(1)
+    outward = np.concatenate([-ends.heading, ends.heading], 1) > _OUTWARD
+    return np.asarray((near & outward).any(1))
 
 
 def _candidates(
@@ -167,20 +169,12 @@ def _turns(
     width = np.minimum(ends.width[first], ends.width[second])
     free = (ends.node[first] < 0) & (ends.node[second] < 0) & (width < THIN)
     touching = gap < np.where(free, width + _TOUCHING, _TOUCHING)
-    half = _turn(heading, arriving) / 2
-    entry = np.where(touching, half, _turn(heading, chord))
-    exit_ = np.where(touching, half, _turn(chord, arriving))
+    half = turn_between(heading, arriving) / 2
+    entry = np.where(touching, half, turn_between(heading, chord))
+    exit_ = np.where(touching, half, turn_between(chord, arriving))
     bend = (ends.curvature[first] - ends.curvature[second]) / 2
     expected = np.clip(bend * gap, -_FULL_TURN, _FULL_TURN)
     return entry, exit_, expected
-
-
-def _turn(
-    one: Float[np.ndarray, "pairs 2"], other: Float[np.ndarray, "pairs 2"]
-) -> Float[np.ndarray, " pairs"]:
-    """The angle from one direction to another, in -pi..pi."""
-    cross = one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0]
-    return np.arctan2(cross, (one * other).sum(1))
 
 
 def terms_of(pairs: EndPairs) -> Float[np.ndarray, "pairs terms"]:

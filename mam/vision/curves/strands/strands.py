@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import ndimage
 
+from mam.vision.curves.angles import turn_between
 from mam.vision.curves.chains import find_chains
 from mam.vision.curves.strands.skeleton_cut import (
     SkeletonCut,
@@ -230,8 +231,7 @@ def _corners(strands: Strands, sharp: float) -> Bool[np.ndarray, " points"]:
     inner &= (before == here - step) & (after == here + step)
     into = strands.points - strands.points[before]
     out = strands.points[after] - strands.points
-    cross = into[:, 0] * out[:, 1] - into[:, 1] * out[:, 0]
-    turn = np.where(inner, np.abs(np.arctan2(cross, (into * out).sum(1))), 0.0)
+    turn = np.where(inner, np.abs(turn_between(into, out)), 0.0)
     sharpest = ndimage.maximum_filter1d(turn, 2 * int(_CORNER_LEAST) + 1) if len(turn) else turn
     corner = (turn > sharp) & (turn == sharpest)
     return corner & ~np.append(False, corner[:-1])  # of equal ones the first
