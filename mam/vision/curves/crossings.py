@@ -42,7 +42,8 @@ def find_crossings(lines: Sequence[Line]) -> Crossings:
     first, second = _near(start, stop, line).T
     p, q, r, s = start[first], stop[first], start[second], stop[second]
     apart = (_left(p, q, r) != _left(p, q, s)) & (_left(r, s, p) != _left(r, s, q))
-    first, second, p, q, r, s = (some[apart] for some in (first, second, p, q, r, s))
+    first, second = first[apart], second[apart]
+    p, q, r, s = (some[apart] for some in (p, q, r, s))
     across, along = q - p, s - r
     share = cross(r - p, along) / cross(across, along)
     return Crossings(p + share[:, None] * across, np.stack([line[first], line[second]], 1))
