@@ -23,4 +23,4 @@ def turn_between(
     >>> turn_between(np.array([1.0, 0.0]), np.array([0.0, 2.0])).round(3).item()
     1.571
     """
-    return np.arctan2(cross(one, other), (one * other).sum(-1))
+    return np.asarray(np.arctan2(cross(one, other), (one * other).sum(-1)))
