@@ -21,6 +21,7 @@ from mam.commands import (
 )
 from mam.commands.cache import keep_compilations
 from mam.commands.ending import Ended, ends_on_request
+from mam.core.words import terminal_text
 
 app = typer.Typer(
     name="mam",
@@ -76,7 +77,7 @@ def main() -> None:
     except Ended as ended:
         ended.leave()
     except (ValueError, OSError) as error:
-        typer.secho(f"mam: {_error_line(error)}", err=True, fg=typer.colors.RED)
+        typer.secho(f"mam: {terminal_text(_error_line(error))}", err=True, fg=typer.colors.RED)
         raise SystemExit(2) from None
 
 

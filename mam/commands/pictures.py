@@ -10,7 +10,7 @@ import typer
 
 from mam.commands.progress_bars import progress_bar, working
 from mam.core.faults import befell_the_machine
-from mam.core.words import STANDARD_INPUT
+from mam.core.words import STANDARD_INPUT, terminal_text
 
 PicturesArgument = Annotated[
     list[str],
@@ -117,22 +117,22 @@ def each_picture(
     ``finish`` is called in the end, also where some failed.
     """
     if len(pictures) == 1:
-        with working(f"{title} {called(pictures[0])}", quiet):
+        with working(terminal_text(f"{title} {called(pictures[0])}"), quiet):
             said = work(pictures[0])
             finish()
-        typer.echo(said)
+        typer.echo(terminal_text(said))
         return
     failed = 0
     with progress_bar(title, len(pictures), "pictures", quiet=quiet) as advance:
         for picture in pictures:
-            advance(0, f"{title} {picture.name}")
+            advance(0, terminal_text(f"{title} {picture.name}"))
             try:
-                typer.echo(work(picture))
+                typer.echo(terminal_text(work(picture)))
             except (ValueError, OSError) as error:
                 if befell_the_machine(error):
                     raise  # it would befall all others too
                 failed += 1
-                typer.secho(f"mam: {error}", err=True, fg=typer.colors.RED)
+                typer.secho(f"mam: {terminal_text(str(error))}", err=True, fg=typer.colors.RED)
             advance(1)
     finish()
     if failed:

@@ -36,7 +36,7 @@ def progress_bar(
         yield _silent
         return
     rate = TextColumn("{task.fields[rate]}")
-    name = TextColumn("{task.description}")
+    name = TextColumn("{task.description}", markup=False)
     with Progress(
         name, BarColumn(), MofNCompleteColumn(), rate, TimeLeft(), console=console
     ) as bar:
@@ -65,7 +65,7 @@ def working(title: str, quiet: bool = False) -> Iterator[None]:
     if quiet or not console.is_terminal:
         yield
         return
-    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     bar = Progress(*columns, console=console, transient=True)
     bar.add_task(title, total=None)
     soon = threading.Timer(_SOON, bar.start)

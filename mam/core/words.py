@@ -12,6 +12,16 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
+def terminal_text(text: str) -> str:
+    r"""A text that steers no terminal: what is no print is spelled out, but for ends of lines.
+
+    >>> print(terminal_text("a\x1b[31m\udcff.png"))
+    a\x1b[31m\udcff.png
+    """
+    shown = (one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in text)
+    return "".join(shown)
+
+
 def spreadsheet_text(text: str) -> str:
     """A name as a cell of a table: one that a spreadsheet would take for a formula is quoted.
 

@@ -143,3 +143,16 @@ def test_every_ending_and_links_that_are_known(tmp_path: Path) -> None:
         run("group", picture, *cut, "--demand", f"{east} {west}")
     with pytest.raises(ValueError, match="--forbid '7': give two points"):
         run("group", picture, "--forbid", "7")
+
+
+def test_names_steer_no_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    evil = "a\x1b]0;owned\x07[b].png"
+    for name in (evil, "plain.png"):
+        cross(Path(name))
+    ran = CliRunner().invoke(app, ["group", evil, "plain.png"], color=True)
+    assert ran.exit_code == 0 and r"a\x1b]0;owned\x07[b].png" in ran.stdout
+    assert "\x1b" not in ran.output and "\x07" not in ran.output
+    Path(evil).write_text("no picture")
+    ran = CliRunner().invoke(app, ["group", evil, "plain.png"], color=True)
+    assert ran.exit_code == 2 and r"a\x1b]0;owned" in ran.stderr and "\x07" not in ran.output
