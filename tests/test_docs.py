@@ -24,6 +24,18 @@ def test_every_page_is_in_the_contents() -> None:
     assert len(pages) > 10 and [page for page in pages if f": {page}" not in contents] == []
 
 
+def test_links_between_pages_lead_to_files_of_the_site() -> None:
+    site = ROOT / "docs"
+    broken = []
+    for page in site.glob("*.md"):
+        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+        for link in re.findall(r"\]\(([^)#\s]+)", text):
+            target = (page.parent / link).resolve()
+            if ":" not in link and not (target.exists() and target.is_relative_to(site)):
+                broken.append(f"{page.name}: {link}")
+    assert broken == []
+
+
 def test_every_picture_of_the_gallery_has_a_command() -> None:
     parts = re.split(r"^!\[", (ROOT / "docs" / "gallery.md").read_text(), flags=re.M)[1:]
     assert len(parts) >= 7
