@@ -57,9 +57,9 @@ def wished_radii(
     ends: Integer[np.ndarray, "graphs edges 2"],
 ) -> Float[np.ndarray, "graphs edges"]:
     """The radius that each edge wants: max(1, distance / FACTOR)."""
-    graph = np.arange(len(places))[:, None]
-    away = places[graph, ends[..., 1]] - places[graph, ends[..., 0]]
-    return np.maximum(1.0, np.hypot(away[..., 0], away[..., 1]) / FACTOR)
+    graph, place = np.arange(len(places))[:, None], places[..., 0] + 1j * places[..., 1]
+    away = place[graph, ends[..., 1]] - place[graph, ends[..., 0]]
+    return np.maximum(1.0, np.abs(away) / FACTOR)
 
 
 def balanced_radii(

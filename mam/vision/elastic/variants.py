@@ -76,7 +76,7 @@ def _moved(bank: Bank, copy: int, config: VariantConfig) -> tuple[np.ndarray, np
     """Vertices and radii of one variant of every graph."""
     there = np.arange(bank.vertices.shape[1]) < bank.vertex_count[:, None]
     maps = _affine(len(bank), np.random.default_rng([config.seed, copy]), config)
-    places = np.einsum("gij,gvj->gvi", maps, bank.vertices.astype(np.float64))
+    places = bank.vertices.astype(np.float64) @ maps.transpose(0, 2, 1)
     corner = np.where(there[..., None], places, np.inf).min(1, keepdims=True)
     places = np.where(there[..., None], np.rint(places - corner), 0)
     real = np.arange(bank.ends.shape[1]) < bank.edge_count[:, None]
