@@ -42,9 +42,11 @@ class Workers:
         Who stops before the end, by an error or otherwise, ends the workers.
         """
         left, ahead = iter(calls), list[Future[_T]]()
+        # Before Ctrl-C is held back: making a pool starts a process of Python's own, which lets it
+        # through again.
+        pool = self._pool = self._pool or _new_pool(self.count)
         try:
             with _undisturbed():  # all workers start here
-                pool = self._started()
                 for call in islice(left, _AHEAD * self.count):
                     ahead.append(pool.submit(function, *call))
             while ahead:
@@ -58,13 +60,6 @@ class Workers:
             if ahead:
                 self.end()
 
-    def _started(self) -> ProcessPoolExecutor:
-        if self._pool is None:
-            # Spawned, not forked: a fork of a process with threads may hang.
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.count, context, _begin)
-        return self._pool
-
     def end(self) -> None:
         """End the processes at once; by themselves they would finish what they began."""
         pool, self._pool = self._pool, None
@@ -72,6 +67,11 @@ class Workers:
             for process in list((pool._processes or {}).values()):  # Python 3.14 has a method
                 process.kill()
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _new_pool(count: int) -> ProcessPoolExecutor:
+    # Spawned, not forked: a fork of a process with threads may hang.
+    return ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin)
 
 
 def worker_count(jobs: int | None) -> int:

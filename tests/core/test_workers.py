@@ -1,6 +1,9 @@
 """Worker processes: order, errors, how they end, and groupers that use them."""
 
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -46,6 +49,10 @@ def backend() -> str:
     return jax.default_backend()
 
 
+def heeds_ctrl_c(number: int) -> bool:
+    return signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
 def test_answers_come_in_order_and_calls_are_made_a_little_ahead(two: Workers) -> None:
     made: list[int] = []
 
@@ -71,6 +78,19 @@ def test_a_worker_that_dies_is_told_and_new_ones_start(two: Workers) -> None:
     with pytest.raises(OSError, match="a worker process was ended, perhaps for want of memory"):
         list(two.each(die, [(number,) for number in range(6)]))
     assert list(two.each(die, [(0,), (1,)])) == [0, 1]
+
+
+def test_ctrl_c_is_for_the_parent_alone() -> None:
+    # In a process of its own: here Python's tracker of resources, which lets Ctrl-C through, runs.
+    asking = (
+        "from mam.core.workers import Workers; from tests.core.test_workers import heeds_ctrl_c\n"
+        "if __name__ == '__main__':\n"
+        "    workers = Workers(2)\n"
+        "    print(list(workers.each(heeds_ctrl_c, [(k,) for k in range(4)])))\n"
+        "    workers.end()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", asking], capture_output=True, text=True)
+    assert done.stdout == f"{[False] * 4}\n", done.stderr
 
 
 def test_workers_leave_accelerators_alone(two: Workers) -> None:
