@@ -117,7 +117,7 @@ def each_picture(
     ``finish`` is called in the end, also where some failed.
     """
     if len(pictures) == 1:
-        with working(terminal_text(f"{title} {called(pictures[0])}"), quiet):
+        with working(f"{title} {called(pictures[0])}", quiet):
             said = work(pictures[0])
             finish()
         typer.echo(terminal_text(said))
@@ -125,7 +125,7 @@ def each_picture(
     failed = 0
     with progress_bar(title, len(pictures), "pictures", quiet=quiet) as advance:
         for picture in pictures:
-            advance(0, terminal_text(f"{title} {picture.name}"))
+            advance(0, f"{title} {picture.name}")
             try:
                 typer.echo(terminal_text(work(picture)))
             except (ValueError, OSError) as error:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from mam.core.words import terminal_text
+
 _SOON = 2.0  # seconds of work of which nothing is said
 
 
@@ -45,7 +47,8 @@ def progress_bar(
         def advance(amount: int | float, title: str | None = None) -> None:
             speed = bar.tasks[0].speed
             shown = f"{speed:.1f} {unit}/s" if speed else ""
-            bar.update(task, advance=amount, description=title, rate=shown)
+            told = None if title is None else terminal_text(title)
+            bar.update(task, advance=amount, description=told, rate=shown)
 
         yield advance
 
@@ -67,7 +70,7 @@ def working(title: str, quiet: bool = False) -> Iterator[None]:
         return
     columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     bar = Progress(*columns, console=console, transient=True)
-    bar.add_task(title, total=None)
+    bar.add_task(terminal_text(title), total=None)
     soon = threading.Timer(_SOON, bar.start)
     soon.daemon = True
     soon.start()

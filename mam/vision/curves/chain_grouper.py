@@ -1,4 +1,4 @@
-"""What the groupers of strokes and of strands share: the solver of their chain model."""
+"""What the groupers of strokes and of strands share: the solver of their model, and workers."""
 
 import pickle
 from collections.abc import Callable

@@ -4,6 +4,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.spatial import KDTree
 
+from mam.vision.curves.angles import cross
 from mam.vision.curves.line_forms import lengths_along, points_at
 
 Contour = Float[np.ndarray, "_ 2"] | Int[np.ndarray, "_ 2"]  # rows and columns, in order
@@ -44,7 +45,7 @@ def nearest_step(
     far, which = KDTree(course[:, :2]).query(place, k=close)
     far, which = far.reshape(len(place), close), which.reshape(len(place), close)
     along = course[which, 2:]
-    across = np.abs(way[:, None, 0] * along[..., 1] - way[:, None, 1] * along[..., 0])
+    across = np.abs(cross(np.broadcast_to(way[:, None], along.shape), along))
     best = (far + np.reshape(turned, (-1, 1)) * across).argmin(1)
     rows = np.arange(len(place))
     return which[rows, best], far[rows, best]

@@ -160,15 +160,29 @@ def fork() -> tuple[np.ndarray, Links, np.ndarray]:
     return node, Links(np.array(stroke), np.array(side), np.zeros(4)), np.full(4, 3.2)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_forks_against_enumeration(seed: int) -> None:
+def scored_fork(seed: int) -> tuple[np.ndarray, Links, np.ndarray]:
     node, links, presence = fork()
-    links = replace(links, score=np.random.default_rng(seed).normal(0, 3, 4))
-    potentials = ContourPotentials(presence=3.2)
+    return node, replace(links, score=np.random.default_rng(seed).normal(0, 3, 4)), presence
+
+
+def fork_model(
+    node: np.ndarray, links: Links, presence: np.ndarray, potentials: ContourPotentials
+) -> tuple[FactorGraph, dict[str, np.ndarray]]:
+    """The model of links of which nothing is told, and its evidence."""
     forks = find_forks(node, links, links, potentials)
     graph, plain = fork_graph(links, forks, presence, potentials)
     arms = np.zeros(3 * len(forks.ends))
-    known = {"part": np.append(presence, 0.0), "attention": np.append(links.score[plain], arms)}
+    return graph, {
+        "part": np.append(presence, 0.0),
+        "attention": np.append(links.score[plain], arms),
+    }
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_forks_against_enumeration(seed: int) -> None:
+    node, links, presence = scored_fork(seed)
+    potentials = ContourPotentials(presence=3.2)
+    graph, known = fork_model(node, links, presence, potentials)
     best = enumerate_exactly(graph, known)
     decided, told = decide_branching(node, links, links, presence, potentials)
     assert told.proof == "exact" and told.score == pytest.approx(best.score, abs=1e-4)
@@ -193,13 +207,9 @@ def test_what_is_known_of_forks_against_enumeration(
     seed: int, demand: list[int], forbid: list[int]
 ) -> None:
     """The best answer that agrees with what is known, scored by the links themselves."""
-    node, links, presence = fork()
-    links = replace(links, score=np.random.default_rng(seed).normal(0, 3, 4))
+    node, links, presence = scored_fork(seed)
     potentials = ContourPotentials(presence=3.2)
-    forks = find_forks(node, links, links, potentials)
-    graph, plain = fork_graph(links, forks, presence, potentials)
-    arms = np.zeros(3 * len(forks.ends))
-    known = {"part": np.append(presence, 0.0), "attention": np.append(links.score[plain], arms)}
+    graph, known = fork_model(node, links, presence, potentials)
     every = enumerate_exactly(graph, known)
     on = every.values[:, graph.group("attention").start :] == 1
     pairs = {0: (1, 2), 1: (1, 3), 2: (2, 3)}  # the arms that the first three links join

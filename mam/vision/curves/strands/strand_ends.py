@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from mam.core.columns import Columns
+from mam.vision.curves.angles import cross
 from mam.vision.curves.strands.skeleton_cut import borders, means_of
 from mam.vision.curves.strands.strands import Strands
 
@@ -103,6 +104,6 @@ def _fitted(
     a, b, c = np.moveaxis(np.linalg.solve(normal, np.moveaxis(np.array(sides), -1, 0)), 1, 0)
     speed = np.linalg.norm(b, axis=1)
     # The parabola runs into the strand; on the way out its bend has the other sign.
-    curvature = -2 * (b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]) / speed**3
+    curvature = -2 * cross(b, c) / speed**3
     width = means_of(2 * strands.radius[near], strand, count)
     return a, -b / speed[:, None], curvature, width

@@ -215,7 +215,8 @@ def at_frame(strands: Strands, shape: tuple[int, ...]) -> Strands:
     (1, 2, 2)
     """
     beyond = np.minimum(strands.points, np.array(shape) - 1 - strands.points).min(1)
-    corner = _corners(strands, _PARTING) & (beyond < strands.width[strands.strand] + FRAME)
+    near = beyond < strands.width[strands.strand] + FRAME
+    corner = near & _corners(strands, _PARTING) if near.any() else near
     if not corner.any():
         return strands
     parted = split(strands, corner)
