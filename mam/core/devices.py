@@ -19,6 +19,11 @@ def by_device(on_cpu: _T, on_accelerator: _T) -> _T:
     return on_cpu if jax.default_backend() == "cpu" else on_accelerator
 
 
+def on_one_gpu() -> bool:
+    """Whether programs that are written for a GPU can run: they are not spread over several."""
+    return jax.default_backend() == "gpu" and len(jax.devices()) == 1
+
+
 def batch_size() -> int:
     """How many images are worked on at once."""
     return len(jax.devices()) * by_device(1, _IMAGES_EACH)

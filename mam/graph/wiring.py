@@ -25,7 +25,7 @@ a wiring promises:
 
 A row whose variables are all padding may belong to any instance: it says nothing.
 
-Such a wiring is solved by ``mam.infer.sweeps.sweep_wired``, a function to be compiled in, together
+Such a wiring is solved by ``mam.infer.wired.sweep_wired``, a function to be compiled in, together
 with ``Stages`` that say which row of each instance sends when (``mam.infer.stages``).
 """
 

@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from mam.core.devices import by_device, spread
 from mam.core.padded import fitted
-from mam.infer.sweeps import Flooding, Swept, flood_wired, sweep_wired
+from mam.infer.wired import Flooding, Swept, flood_wired, sweep_wired
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.placed_graphs import PlacedGraphs, degree_of, stages_along, wired
 

@@ -13,7 +13,7 @@ from mam.factors import Window
 from mam.graph import FactorGraph, GraphBuilder
 from mam.infer import Options
 from mam.infer.certificate import Certificate, certify_states
-from mam.infer.sweeps import Flooding
+from mam.infer.wired import Flooding
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.match import Matched, match, place_graphs, window_scores
 from mam.vision.elastic.placed_graphs import PlacedGraphs

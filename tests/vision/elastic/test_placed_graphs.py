@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mam.factors import Window
 from mam.graph import FactorGraph, GraphBuilder
 from mam.infer import enumerate_exactly, solve
-from mam.infer.sweeps import Flooding
+from mam.infer.wired import Flooding
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.match import match, place_graphs
 from mam.vision.elastic.placed_graphs import PlacedGraphs, degree_of, stages_along, wired

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from mam.core.devices import batch_size, on_each, spread
-from mam.infer.sweeps import Flooding
+from mam.infer.wired import Flooding
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.forward import extent_of
 from mam.vision.elastic.letters.letter_coarse import match_coarsely

@@ -126,12 +126,10 @@ def places_apart(box: Float[np.ndarray, "boxes 4"], most: int | None = None) -> 
     >>> places_apart(np.array([[0.0, 0, 9, 9], [1, 1, 9, 9], [5, 5, 20, 20]]))
     [0, 2]
     """
-    places: list[int] = []
-    for one, own in enumerate(box):
-        if len(places) == most:
-            break
-        if (_overlap(own, box[places]) < _APART).all():
-            places.append(one)
+    places, left = list[int](), np.arange(len(box))
+    while len(left) and len(places) != most:
+        places.append(int(left[0]))
+        left = left[_overlap(box[left[0]], box[left]) < _APART]
     return places
 
 
