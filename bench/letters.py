@@ -16,7 +16,8 @@ from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_forward import forward, part_scores
 from mam.vision.elastic.letters.letter_pairs import pair_scores
 from mam.vision.elastic.letters.letter_search import LetterLibrary, LetterSearchConfig
-from mam.vision.elastic.match import match, place_graphs
+from mam.vision.elastic.match import match
+from mam.vision.elastic.placed_graphs import place_graphs
 from mam.vision.elastic.springs import elastic_edges
 from mam.vision.parts.greedy import greedy_cover
 from mam.vision.parts.masks import CABC
@@ -61,7 +62,7 @@ def stages(bank: Bank, data: list[CabcRow], device: str) -> None:
     ranked = first()
     count = ranked.graph.shape[1]
     graphs = place_graphs(
-        library.bank,
+        library.bank.shapes,
         np.zeros(count, np.int32),
         np.maximum(ranked.graph[0], 0),
         ranked.anchor[0] - 5,

@@ -5,10 +5,11 @@ import numpy as np
 
 from bench.timing import seconds
 from mam.data import ObjectsConfig, make_objects
-from mam.vision.elastic.match import match, place_graphs
+from mam.vision.elastic.match import match
 from mam.vision.elastic.photographs.detector import ObjectDetector
 from mam.vision.elastic.photographs.edge_evidence import evidence_of
 from mam.vision.elastic.photographs.object_forward import try_all
+from mam.vision.elastic.placed_graphs import place_graphs
 from mam.vision.images.photo_edges import as_channels, find_edges
 
 _LARGE = ObjectsConfig(rows=480, cols=640, objects=1, size=(1.3, 1.5), clutter=(30, 40))
@@ -45,7 +46,7 @@ def stages(detector: ObjectDetector, image: np.ndarray) -> None:
     best = np.argsort(-tried.score[:, 0])[: config.best + config.elsewhere]
     none = np.zeros(len(best), np.int32)
     corner = tried.anchor[best, 0] - config.window // 2
-    graphs = place_graphs(bank, none, best, corner)
+    graphs = place_graphs(bank.shapes, none, best, corner)
 
     def matching():
         outside = config.evidence.outside

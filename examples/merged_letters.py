@@ -45,7 +45,8 @@ from mam.graph import FactorGraph, GraphBuilder
 from mam.infer import solve
 from mam.models import MarkovAttentionModel, PartKind, part_attention_model
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.match import PlacedGraphs, match, place_graphs
+from mam.vision.elastic.match import match
+from mam.vision.elastic.placed_graphs import PlacedGraphs, place_graphs
 from mam.vision.elastic.springs import Edges
 from mam.vision.parts.candidates import PartCandidates
 from mam.vision.parts.cover import cover_of, covered_pixels, in_image
@@ -243,7 +244,7 @@ def _letter_kind(there: Bool[np.ndarray, "graphs vertices"], absent: float) -> P
 def main() -> None:
     shapes = [np.array([[0, 0], [0, 2]]), np.array([[0, 0], [2, 0]])]  # a dash and a bar
     bank = Bank.of(shapes, [Edges(np.array([[0, 1]]), np.array([1]))] * 2, np.ones((1, 1), bool))
-    placed = place_graphs(bank, np.zeros(2, int), np.arange(2), np.zeros((2, 2), int))
+    placed = place_graphs(bank.shapes, np.zeros(2, int), np.arange(2), np.zeros((2, 2), int))
     scores = np.array([[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 5, 0, 0]], np.float32)
 
     one = letter_model(placed, window=2, shape=(4, 4))

@@ -11,7 +11,8 @@ from mam.core.workers import cores
 
 _T = TypeVar("_T")
 _AXIS = "devices"
-_IMAGES_EACH = 16  # images that an accelerator works on at once; a core does one
+# Images that an accelerator works on at once; a core does one. Programs are compiled for each.
+_IMAGES_EACH = 1, 4, 16
 
 
 def by_device(on_cpu: _T, on_accelerator: _T) -> _T:
@@ -24,9 +25,14 @@ def on_one_gpu() -> bool:
     return jax.default_backend() == "gpu" and len(jax.devices()) == 1
 
 
+def batch_sizes() -> list[int]:
+    """How many images are worked on at once: as many as there are, filled up to one of these."""
+    return [len(jax.devices()) * each for each in by_device((1,), _IMAGES_EACH)]
+
+
 def batch_size() -> int:
-    """How many images are worked on at once."""
-    return len(jax.devices()) * by_device(1, _IMAGES_EACH)
+    """How many images are worked on at once, if there are so many."""
+    return batch_sizes()[-1]
 
 
 def batches_at_once() -> int:

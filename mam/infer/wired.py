@@ -1,7 +1,7 @@
 """Solving wirings that are made where their candidates are: functions to be compiled in.
 
-See ``mam.graph.wiring``. Messages go in sweeps along an order or all at once, variables are decided,
-and the answer says what it scores and breaks.
+See ``mam.graph.wiring``. Messages go in sweeps along an order or all at once, variables are
+decided, and the answer says what it scores and breaks.
 """
 
 from typing import NamedTuple

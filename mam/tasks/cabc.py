@@ -132,13 +132,13 @@ def read_image(
     found = find_rings(image, name, radius=11.0 * scale[0], ring=3.0 * scale[0])
     markers = (found + 0.5) * LETTER_SIDE / np.array(image.shape) - 0.5
     state = as_states(reduce_image(image, LETTER_ON))
-    away = [_distance_from(marker) for marker in markers]
-    for distance in away:
-        state[distance <= config.hidden] = 0
-    for marker, distance in zip(found, away, strict=True):
-        if not (state[distance <= config.reach] > 0).any():
+    away = [_square_distance_from(marker) for marker in markers]
+    for square in away:
+        state[square <= config.hidden**2] = 0
+    for marker, square in zip(found, away, strict=True):
+        if not (state[square <= config.reach**2] > 0).any():
             raise ValueError(f"{name}: the marker at {marker.tolist()} lies on no letter")
-        state[distance <= config.core] = 1
+        state[square <= config.core**2] = 1
     return state, markers
 
 
@@ -269,7 +269,7 @@ def _matches(
     return first, second
 
 
-def _distance_from(marker: Float[np.ndarray, "2"]) -> Float[np.ndarray, "side side"]:
-    """How far each pixel of the reduced image is."""
-    along = np.arange(LETTER_SIDE)
-    return np.hypot(along[:, None] - marker[0], along - marker[1])
+def _square_distance_from(marker: Float[np.ndarray, "2"]) -> Float[np.ndarray, "side side"]:
+    """The square of how far each pixel of the reduced image is."""
+    row, col = (np.arange(LETTER_SIDE)[:, None] - marker).T ** 2
+    return row[:, None] + col

@@ -125,7 +125,7 @@ def _forward_overlaps(
     middle = anchored.place[:, 0] - bank.vertices[anchored.graph, 0]
     images = scored(np.where(letters, 1, -1), library)
     own = images.match(
-        bank,
+        bank.shapes,
         np.repeat([0, 1], len(middle)),
         np.tile(anchored.graph, 2),
         np.tile(middle - config.window // 2, (2, 1)),

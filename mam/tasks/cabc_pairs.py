@@ -69,6 +69,8 @@ def weigh_pairs(
 ) -> Weighed:
     """Weigh all explanations; ``chances`` are up to a constant."""
     one, two = np.triu_indices(len(pair), 1)
+    longest = int(there.sum(1).max(initial=0))
+    place, there = place[:, :longest], there[:, :longest]
     shared = shared_parts(place, there, LETTER_SIDE)[one, two]
     middle = middle_offsets(place, there, LETTER_SIDE)[one, two]
     known = pair[one, two] / config.temperature

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
+from mam.core.tile_sums import tile_sums
 from mam.infer import passing
 from mam.vision.curves.strokes.contour_grouper import ContourGrouper
+from mam.vision.elastic import forward
 from mam.vision.elastic import match as matching
 from mam.vision.elastic.forward import extent_of, lattice_scores, residue_grids, tiles_of
-from mam.vision.elastic.letters import letter_search
+from mam.vision.elastic.letters import letter_rest, letter_search
 from mam.vision.elastic.letters.letter_search import LetterLibrary
 from mam.vision.elastic.match import match
 from mam.vision.elastic.placed_graphs import PlacedGraphs
@@ -42,6 +44,7 @@ def test_blocks_of_a_thousand_candidates(monkeypatch: pytest.MonkeyPatch) -> Non
     scores = rng.normal(0, 3, (1, 14, 14)).astype(np.float32)
     small = match(scores, many, OUTSIDE, WINDOW, sweeps=1)
     as_on_accelerator(monkeypatch)
+    monkeypatch.setattr(matching, "_BLOCK", (32, 1024))
     assert [len(block[0]) for block in matching._blocks(many)] == [1024, 26]
     large = match(scores, many, OUTSIDE, WINDOW, sweeps=1)
     np.testing.assert_array_equal(small.place, large.place)
@@ -74,6 +77,23 @@ def test_graphs_on_a_lattice_one_by_one_and_all_at_once(monkeypatch: pytest.Monk
     one_by_one = lattice_scores(grids, known, lattice)
     as_on_accelerator(monkeypatch)
     np.testing.assert_allclose(one_by_one, lattice_scores(grids, known, lattice), rtol=1e-5)
+    monkeypatch.setattr(forward, "on_one_gpu", lambda: True)
+    monkeypatch.setattr(forward, "tile_sums", partial(tile_sums, interpret=True))
+    np.testing.assert_allclose(one_by_one, lattice_scores(grids, known, lattice), rtol=1e-5)
+    alone = known._replace(type=None)
+    by_program = lattice_scores(grids, alone, lattice)
+    monkeypatch.undo()
+    np.testing.assert_allclose(lattice_scores(grids, alone, lattice), by_program, rtol=1e-5)
+
+
+def test_sums_of_tiles_are_written_for_a_gpu() -> None:
+    bank, grids = typed_bank(3, graphs=4), jnp.zeros((TYPES + 1, 3, 3, 12, 12, 2))
+    known = tiles_of(bank, np.arange(4), 4, 3, power=0.6)
+    assert known.type is not None
+    arrays = [jnp.asarray(one) for one in (known.type, known.tile, known.count)]
+    program = jax.jit(lambda grids: tile_sums(grids, *arrays, (7, 8)))
+    lowered = program.trace(grids).lower(lowering_platforms=("cuda",))
+    assert "tile_sums" in lowered.as_text()
 
 
 def test_letters_searched_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,10 +101,30 @@ def test_letters_searched_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     states = [np.where(rng.random((30, n)) < 0.3, 1, -1).astype(np.int8) for n in (30, 40, 33)]
     alone = letter_search.search(states, library)
-    monkeypatch.setattr(letter_search, "batch_size", lambda: 2)  # the second is filled up
+    monkeypatch.setattr(letter_search, "batch_sizes", lambda: [2])  # the second is filled up
     together = letter_search.search(states, library)
     close = partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-4)
     jax.tree.map(close, alone, together)
+
+
+def test_letters_searched_without_leaving_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    bank, rng = random_bank(9, graphs=6), np.random.default_rng(0)
+    states = [np.where(rng.random((30, n)) < 0.3, 1, -1).astype(np.int8) for n in (30, 40, 33)]
+    chances = [rng.normal(size=8) for _ in states]
+
+    def looked() -> list:
+        library = LetterLibrary.of(bank, SMALL)
+        first = letter_search.search(states, library)
+        kept = [chance[: len(one.single)] for chance, one in zip(chances, first, strict=True)]
+        return [first, letter_rest.look_again(first, states, kept, library)]
+
+    on_host = looked()
+    monkeypatch.setattr(letter_search, "on_one_gpu", lambda: True)
+    monkeypatch.setattr(matching, "_BLOCK", (8, 8))  # several, the last one filled up
+    assert LetterLibrary.of(bank, SMALL).on_device
+    on_device = looked()
+    assert all(isinstance(leaf, np.ndarray | int | float) for leaf in jax.tree.leaves(on_device))
+    jax.tree.map(partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-4), on_host, on_device)
 
 
 def test_blobs_covered_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,15 @@ from mam.data.raster import disc
 def _matched(
     image: UInt8[np.ndarray, "rows cols"], kernel: Float[np.ndarray, "side side"]
 ) -> Float[np.ndarray, "rows cols"]:
-    """How well the (symmetric) kernel fits around every pixel."""
+    """How well the (symmetric) kernel fits around every pixel; nowhere beyond what is drawn."""
     from scipy.signal import fftconvolve  # slow to import, and generators do not need it
 
-    return fftconvolve(image.astype(float) / 255, kernel, mode="same")
+    fits, half = np.zeros(image.shape), len(kernel) // 2
+    drawn = [np.flatnonzero(image.any(axis)) for axis in (1, 0)]
+    if len(drawn[0]):
+        near = tuple(slice(max(own[0] - half, 0), own[-1] + half + 1) for own in drawn)
+        fits[near] = fftconvolve(image[near].astype(float) / 255, kernel, mode="same")
+    return fits
 
 
 def _two_best(

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Int, Integer
 
+from mam.core.either import Values
 from mam.core.model_files import load_model, save_model
 from mam.core.padded import fitted
 from mam.core.schema import ModelFile
@@ -15,6 +16,17 @@ from mam.vision.elastic.bank_schema import ARRAYS, SCHEMA
 from mam.vision.elastic.springs import Edges
 
 NO_CATEGORY = -1
+
+
+class GraphShapes(NamedTuple):
+    """What of a bank is placed on images, on the host or where the scores are."""
+
+    vertices: Integer[Values, "graphs most_vertices 2"]
+    vertex_count: Integer[Values, " graphs"]
+    ends: Integer[Values, "graphs most_edges 2"]
+    radius: Integer[Values, "graphs most_edges"]
+    edge_count: Integer[Values, " graphs"]
+    type: Integer[Values, "graphs most_vertices"] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +50,12 @@ class Bank:
 
     def __len__(self) -> int:
         return len(self.vertices)
+
+    @property
+    def shapes(self) -> GraphShapes:
+        """What is placed on images."""
+        sizes = self.vertices, self.vertex_count, self.ends, self.radius, self.edge_count
+        return GraphShapes(*sizes, self.type)
 
     @property
     def preset(self) -> str:

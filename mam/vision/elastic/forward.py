@@ -18,8 +18,9 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from mam.core.chunks import accumulate
-from mam.core.devices import by_device
+from mam.core.devices import by_device, on_one_gpu
 from mam.core.padded import fitted
+from mam.core.tile_sums import tile_sums
 from mam.vision.elastic.bank import Bank
 
 GRAIN = 16  # vertices are padded to multiples of this
@@ -88,6 +89,10 @@ def lattice_scores(
     lattice: tuple[int, int],
 ) -> Float[Array, "graphs anchors images"]:
     """The score of every graph at every anchor."""
+    if on_one_gpu():
+        tile, count, scale = map(jnp.asarray, (tiles.tile, tiles.count, tiles.scale))
+        which = jnp.zeros_like(tile[..., 0]) if tiles.type is None else jnp.asarray(tiles.type)
+        return tile_sums(grids, which, tile, count, lattice) * scale[:, None, None]
     size = 1, 1, 1, *lattice, grids.shape[-1]
 
     def cut(item: tuple[Array, Array]) -> Array:

@@ -19,48 +19,28 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from mam.core.devices import by_device, spread
+from mam.core.either import Values, either, namespace
 from mam.core.padded import fitted
 from mam.infer.wired import Flooding, Swept, flood_wired, sweep_wired
-from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.placed_graphs import PlacedGraphs, degree_of, stages_along, wired
 
 # Candidates that run together on a CPU, which works best in its cache, and on an accelerator.
-_BLOCK = 32, 1024
-_FEWEST = 8  # candidates of a block; small blocks have powers of two
+_BLOCK = 32, 2048
+_FEWEST = 8, 256  # candidates of a block; small blocks have powers of two
 _EDGE_GRAIN = 64  # edges of a block are a multiple of this, vertices one of half the edges
 
 
 class Matched(NamedTuple):
     """Places of the vertices."""
 
-    place: Int[np.ndarray, "candidates vertices 2"]
-    score: Float[np.ndarray, " candidates"]  # the evidence under the parts, summed over vertices
-    broken: Int[np.ndarray, " candidates"]  # edges whose constraint the places break
-    exact: Bool[np.ndarray, " candidates"]  # no places are better: the edges form no loop
+    place: Int[Values, "candidates vertices 2"]
+    score: Float[Values, " candidates"]  # the evidence under the parts, summed over vertices
+    broken: Int[Values, " candidates"]  # edges whose constraint the places break
+    exact: Bool[Values, " candidates"]  # no places are better: the edges form no loop
 
-    def take(self, chosen: np.ndarray) -> "Matched":
+    def take(self, chosen: Values) -> "Matched":
         """Return some of the candidates."""
         return Matched(*(values[chosen] for values in self))
-
-
-def place_graphs(
-    bank: Bank,
-    image: Int[np.ndarray, " candidates"],
-    graph: Int[np.ndarray, " candidates"],
-    corner: Int[np.ndarray, "candidates 2"],
-) -> PlacedGraphs:
-    """Place graphs of the bank; ``corner`` is where the window of their anchor begins."""
-    there = np.arange(bank.vertices.shape[1]) < bank.vertex_count[graph][:, None]
-    type_ = np.zeros(there.shape) if bank.type is None else bank.type[graph]
-    return PlacedGraphs(
-        image.astype(np.int32),
-        bank.vertices[graph].astype(np.int32) + corner[:, None].astype(np.int32),
-        there,
-        bank.ends[graph].astype(np.int32),
-        bank.radius[graph].astype(np.int32),
-        bank.edge_count[graph].astype(np.int32),
-        type_.astype(np.int32),
-    )
 
 
 def match(
@@ -74,8 +54,45 @@ def match(
     """Find the places of all vertices; ``outside`` is the score of a part beyond the image.
 
     Messages go in ``sweeps``, or all at once as the paper's do. ``pull`` draws every vertex to the
-    middle of its window, see ``window_scores``.
+    middle of its window, see ``window_scores``. Candidates on a device are answered there.
     """
+    if isinstance(graphs.reference, jax.Array):
+        blocks = _on_device(graphs, _block_size(len(graphs.there)))
+        settings = outside, pull, window, sweeps, None
+        found = [_match(scores, block, None, *settings) for block in blocks]
+        return _joined(found, len(graphs.there))
+    return _match_from_host(scores, graphs, outside, window, sweeps, pull)
+
+
+@either("size")
+def _on_device(graphs: PlacedGraphs, size: int) -> list[PlacedGraphs]:
+    """Blocks of candidates, the last one filled up with some that have neither vertex nor edge."""
+    starts = range(0, len(graphs.there), size)
+
+    def cut(values: Array, start: int) -> Array:
+        own = values[start : start + size]
+        return jnp.pad(own, [(0, size - len(own)), *[(0, 0)] * (own.ndim - 1)])
+
+    return [PlacedGraphs(*(cut(values, start) for values in graphs)) for start in starts]
+
+
+@either("count")
+def _joined(found: list[tuple[Array, Swept]], count: int) -> Matched:
+    """What was found block by block of so many candidates."""
+    places = [place for place, _ in found]
+    rest = [[getattr(one, name) for _, one in found] for name in ("score", "violated", "exact")]
+    return Matched(*(jnp.concatenate(own)[:count] for own in (places, *rest)))
+
+
+def _match_from_host(
+    scores: Float[Array | np.ndarray, "images rows cols"],
+    graphs: PlacedGraphs,
+    outside: float,
+    window: int,
+    sweeps: int | Flooding,
+    pull: float | int,
+) -> Matched:
+    """Block by block, of candidates of similar size."""
     count, vertices = graphs.there.shape
     place = np.array(graphs.reference)
     score, broken = np.zeros(count, np.float32), np.zeros(count, np.int64)
@@ -100,9 +117,8 @@ def match(
 
 def _blocks(graphs: PlacedGraphs) -> Iterator[tuple[np.ndarray, PlacedGraphs, np.ndarray]]:
     """Candidates of similar size, padded to one of few shapes; edges in the order back."""
-    size = by_device(*_BLOCK)
     order = np.argsort(graphs.edge_count, kind="stable")
-    size = min(size, max(_FEWEST, 1 << max(len(order) - 1, 0).bit_length()))
+    size = _block_size(len(order))
     for start in range(0, len(order), size):
         members = order[start : start + size]
         part = graphs.take(members)
@@ -112,9 +128,21 @@ def _blocks(graphs: PlacedGraphs) -> Iterator[tuple[np.ndarray, PlacedGraphs, np
         padded = PlacedGraphs(
             *(fitted(one, (size, *shape)) for one, shape in zip(part, shapes, strict=True))
         )
-        real = np.arange(edges) < padded.edge_count[:, None]
-        late = np.where(real, padded.ends[..., 1], -1)
-        yield members, padded, np.argsort(-late, axis=1, kind="stable").astype(np.int32)
+        yield members, padded, _order_back(padded)
+
+
+def _order_back(graphs: PlacedGraphs) -> Int[Values, "candidates edges"]:
+    """The edges of each candidate from the last vertex on: the way back along the walk."""
+    xp = namespace(graphs.ends)
+    real = xp.arange(graphs.radius.shape[1]) < graphs.edge_count[:, None]
+    late = xp.where(real, graphs.ends[..., 1], -1)
+    return xp.argsort(-late, axis=1, stable=True).astype(xp.int32)
+
+
+def _block_size(count: int) -> int:
+    """How many of so many candidates run together."""
+    least = 1 << max(count - 1, 0).bit_length()
+    return min(by_device(*_BLOCK), max(by_device(*_FEWEST), least))
 
 
 def _rounded(count: int, grain: int) -> int:
@@ -125,7 +153,7 @@ def _rounded(count: int, grain: int) -> int:
 def _match(
     scores: Float[Array, "images rows cols"],
     graphs: PlacedGraphs,
-    back: Int[Array, "candidates edges"],
+    back: Int[Array, "candidates edges"] | None,
     outside: Array | float,
     pull: Array | float,
     window: int,
@@ -139,7 +167,7 @@ def _match(
     if isinstance(sweeps, Flooding):
         found = flood_wired(wiring, (nothing,), (unary,), sweeps)
     else:
-        stages = stages_along(graphs, back)
+        stages = stages_along(graphs, _order_back(graphs) if back is None else back)
         found = sweep_wired(wiring, (nothing,), (unary,), stages, sweeps)
     chosen = found.states[0].reshape(graphs.there.shape)
     offset = jnp.stack([chosen // window, chosen % window], -1)

@@ -11,25 +11,49 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int
 
+from mam.core.either import Values, either, namespace
 from mam.factors.window import WindowBlock
 from mam.graph import PortWiring, Wiring
 from mam.infer.stages import Pass, Stages
+from mam.vision.elastic.bank import GraphShapes
 
 
 class PlacedGraphs(NamedTuple):
     """Candidates: graphs placed on images."""
 
-    image: Int[np.ndarray, " candidates"]  # number of its score map, or of the first of several
-    reference: Int[np.ndarray, "candidates vertices 2"]  # first place of each vertex's window
-    there: Bool[np.ndarray, "candidates vertices"]
-    ends: Int[np.ndarray, "candidates edges 2"]
-    radius: Int[np.ndarray, "candidates edges"]
-    edge_count: Int[np.ndarray, " candidates"]
-    type: Int[np.ndarray, "candidates vertices"]  # which of the image's score maps counts
+    image: Int[Values, " candidates"]  # number of its score map, or of the first of several
+    reference: Int[Values, "candidates vertices 2"]  # first place of each vertex's window
+    there: Bool[Values, "candidates vertices"]
+    ends: Int[Values, "candidates edges 2"]
+    radius: Int[Values, "candidates edges"]
+    edge_count: Int[Values, " candidates"]
+    type: Int[Values, "candidates vertices"]  # which of the image's score maps counts
 
-    def take(self, chosen: np.ndarray) -> "PlacedGraphs":
+    def take(self, chosen: Values) -> "PlacedGraphs":
         """Return some of the candidates."""
         return PlacedGraphs(*(values[chosen] for values in self))
+
+
+@either()
+def place_graphs(
+    shapes: GraphShapes,
+    image: Int[Values, " candidates"],
+    graph: Int[Values, " candidates"],
+    corner: Int[Values, "candidates 2"],
+) -> PlacedGraphs:
+    """Place graphs of a bank; ``corner`` is where the window of their anchor begins."""
+    xp = namespace(image)
+    there = xp.arange(shapes.vertices.shape[1]) < shapes.vertex_count[graph][:, None]
+    type_ = xp.zeros(there.shape, xp.int32) if shapes.type is None else shapes.type[graph]
+    return PlacedGraphs(
+        image.astype(xp.int32),
+        shapes.vertices[graph].astype(xp.int32) + corner[:, None].astype(xp.int32),
+        there,
+        shapes.ends[graph].astype(xp.int32),
+        shapes.radius[graph].astype(xp.int32),
+        shapes.edge_count[graph].astype(xp.int32),
+        type_.astype(xp.int32),
+    )
 
 
 def degree_of(graphs: PlacedGraphs) -> int:

@@ -5,18 +5,20 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from mam.core.either import Values, either, namespace
 from mam.factors import Window
 from mam.graph import FactorGraph, GraphBuilder
 from mam.infer import Options
 from mam.infer.certificate import Certificate, certify_states
 from mam.infer.wired import Flooding
-from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.match import Matched, match, place_graphs, window_scores
-from mam.vision.elastic.placed_graphs import PlacedGraphs
+from mam.vision.elastic.bank import Bank, GraphShapes
+from mam.vision.elastic.match import Matched, match, window_scores
+from mam.vision.elastic.placed_graphs import PlacedGraphs, place_graphs
 from mam.vision.elastic.springs import wished_radii
 from mam.vision.elastic.variants import VariantConfig
 
@@ -78,26 +80,31 @@ def sizes_between(least: float | int, most: float | int) -> Iterator[float]:
 class MatchedGraphs(NamedTuple):
     """Graphs placed on images, and the places of their vertices."""
 
-    graph: Int[np.ndarray, " candidates"]  # in the library's bank; -1: none
+    graph: Int[Values, " candidates"]  # in the library's bank; -1: none
     placed: PlacedGraphs
     matched: Matched
     window: int  # px, in which vertices could move
     pull: float = 0.0  # score lost by the squared px from the middle of it
 
     @property
-    def place(self) -> Int[np.ndarray, "candidates vertices 2"]:
+    def place(self) -> Int[Values, "candidates vertices 2"]:
         """Where each vertex is."""
         return self.matched.place
 
     @property
-    def there(self) -> Bool[np.ndarray, "candidates vertices"]:
+    def there(self) -> Bool[Values, "candidates vertices"]:
         """Which vertices there are."""
         return self.placed.there
 
-    def take(self, chosen: np.ndarray) -> "MatchedGraphs":
+    def take(self, chosen: Values) -> "MatchedGraphs":
         """Return some of the candidates."""
-        placed, matched = self.placed.take(chosen), self.matched.take(chosen)
-        return MatchedGraphs(self.graph[chosen], placed, matched, self.window, self.pull)
+        graph, placed, matched = _taken(self.graph, self.placed, self.matched, chosen)
+        return MatchedGraphs(graph, placed, matched, self.window, self.pull)
+
+    def on_host(self) -> "MatchedGraphs":
+        """The same, wherever they are, in numpy's arrays."""
+        graph, placed, matched = jax.device_get((self.graph, self.placed, self.matched))
+        return MatchedGraphs(graph, placed, matched, self.window, self.pull)
 
     @classmethod
     def joined(cls, some: "Sequence[MatchedGraphs]") -> "MatchedGraphs":
@@ -113,6 +120,13 @@ class MatchedGraphs(NamedTuple):
         return self._replace(placed=same)
 
 
+@either()
+def _taken(
+    graph: Values, placed: PlacedGraphs, matched: Matched, chosen: Values
+) -> tuple[Values, PlacedGraphs, Matched]:
+    return graph[chosen], placed.take(chosen), matched.take(chosen)
+
+
 class ScoredImages(NamedTuple):
     """The score of a part at every place of some images, and beyond them."""
 
@@ -121,21 +135,21 @@ class ScoredImages(NamedTuple):
 
     def match(
         self,
-        bank: Bank,
-        image: Int[np.ndarray, " candidates"],
-        graph: Int[np.ndarray, " candidates"],
-        corner: Int[np.ndarray, "candidates 2"],
+        shapes: GraphShapes,
+        image: Int[Values, " candidates"],
+        graph: Int[Values, " candidates"],
+        corner: Int[Values, "candidates 2"],
         config: SearchConfig,
     ) -> MatchedGraphs:
         """Match graphs of a bank where the windows of their anchors begin."""
-        placed = place_graphs(bank, image, np.maximum(graph, 0), corner)
+        placed = place_graphs(shapes, image, graph.clip(0), corner)
         matched = match(self.scores, placed, self.outside, config.window, config.sweeps)
         return MatchedGraphs(graph, placed, matched, config.window)
 
     def refit(
         self,
         found: MatchedGraphs,
-        weight: Float[np.ndarray, "candidates vertices"],
+        weight: Float[Values, "candidates vertices"],
         again: RefitRound,
     ) -> MatchedGraphs:
         """Match again from where the places of vertices, by their weight, suggest."""
@@ -203,10 +217,11 @@ def certify(found: MatchedGraphs, images: ScoredImages | None) -> list[Certifica
     return certify_states(graphs, evidence, values, _DUAL)
 
 
+@either("before", "window")
 def refitted(
     graphs: PlacedGraphs,
     matched: Matched,
-    weight: Float[np.ndarray, "candidates vertices"],
+    weight: Float[Values, "candidates vertices"],
     before: int,
     window: int,
 ) -> PlacedGraphs:
@@ -216,20 +231,28 @@ def refitted(
     references along the affine part of the stretch, with the radii of the new distances, lets the
     next round go on from there; what is not affine stays a deformation.
     """
-    reference = graphs.reference + before // 2
-    centre, middle = (_mean(places, weight) for places in (reference, matched.place))
-    x, y = reference - centre, matched.place - middle
-    total = weight.sum(1)[:, None, None]
-    inertia = _INERTIA**2 * total * np.eye(2)
-    maps = (_moments(y, x, weight) + inertia) @ np.linalg.inv(_moments(x, x, weight) + inertia)
-    moved = np.rint(x @ maps.swapaxes(1, 2) + middle).astype(np.int32)
-    radius = np.rint(wished_radii(moved, graphs.ends)).astype(np.int32)
-    return graphs._replace(reference=moved - np.int32(window // 2), radius=radius)
+    xp = namespace(weight)
+    reference = (graphs.reference + before // 2).astype(float)
+    place = matched.place.astype(float)
+    centre, middle = _mean(reference, weight), _mean(place, weight)
+    x, y = reference - centre, place - middle
+    inertia = _INERTIA**2 * weight.sum(1)[:, None, None] * xp.eye(2)
+    maps = (_moments(y, x, weight) + inertia) @ _inverses(_moments(x, x, weight) + inertia)
+    moved = xp.rint(x @ maps.swapaxes(1, 2) + middle).astype(xp.int32)
+    radius = xp.rint(wished_radii(moved, graphs.ends)).astype(xp.int32)
+    return graphs._replace(reference=moved - window // 2, radius=radius)
 
 
-def _mean(places: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def _mean(places: Values, weight: Values) -> Values:
     return (places * weight[..., None]).sum(1, keepdims=True) / weight.sum(1)[:, None, None]
 
 
-def _moments(y: np.ndarray, x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def _moments(y: Values, x: Values, weight: Values) -> Values:
     return (y * weight[..., None]).swapaxes(1, 2) @ x
+
+
+def _inverses(maps: Float[Values, "some 2 2"]) -> Float[Values, "some 2 2"]:
+    """The inverse of each matrix: the entries change places and signs, over the determinant."""
+    xp = namespace(maps)
+    (a, b), (c, d) = xp.moveaxis(maps, 0, -1)
+    return xp.moveaxis(xp.stack([xp.stack([d, -b]), xp.stack([-c, a])]) / (a * d - b * c), -1, 0)

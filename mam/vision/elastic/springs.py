@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Integer, Shaped
 
 from mam.core.devices import by_device
+from mam.core.either import Values, namespace
 from mam.infer.loop import run
 from mam.vision.parts.greedy import places_of
 
@@ -53,13 +54,18 @@ def elastic_edges(
 
 
 def wished_radii(
-    places: Shaped[np.ndarray, "graphs vertices 2"],
-    ends: Integer[np.ndarray, "graphs edges 2"],
-) -> Float[np.ndarray, "graphs edges"]:
+    places: Shaped[Values, "graphs vertices 2"],
+    ends: Integer[Values, "graphs edges 2"],
+) -> Float[Values, "graphs edges"]:
     """The radius that each edge wants: max(1, distance / FACTOR)."""
-    graph, place = np.arange(len(places))[:, None], places[..., 0] + 1j * places[..., 1]
+    xp = namespace(places)
+    graph = xp.arange(len(places))[:, None]
+    # As complex numbers, both coordinates are read at once.
+    place = places[..., 0].astype(complex) + xp.asarray(1j, complex) * places[..., 1].astype(
+        complex
+    )
     away = place[graph, ends[..., 1]] - place[graph, ends[..., 0]]
-    return np.maximum(1.0, np.abs(away) / FACTOR)
+    return xp.maximum(1.0, abs(away) / FACTOR)
 
 
 def balanced_radii(

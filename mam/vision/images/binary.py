@@ -118,19 +118,21 @@ def canvas_sides(longest: Int[np.ndarray, " images"]) -> Int[np.ndarray, " image
 
 
 def padded_batches(
-    images: Sequence[Shaped[np.ndarray, "_ _"]], size: int, blank: np.generic
+    images: Sequence[Shaped[np.ndarray, "_ _"]], sizes: Sequence[int], blank: np.generic
 ) -> Iterator[tuple[np.ndarray, Shaped[np.ndarray, "size side side"]]]:
     """Group images of similar size: their numbers, and the images in one array.
 
-    Every array is square and holds ``size`` images of the type of ``blank``, which is what is
-    beyond them; the last ones of a group may be blank.
+    Every array is square and holds images of the type of ``blank``, which is what is beyond them:
+    as many as the least of ``sizes``, from few to many, that takes what is left, or the last one.
+    The last images of a group may be blank.
     """
     shapes = np.array([image.shape for image in images], np.int64).reshape(-1, 2)
     sides = canvas_sides(shapes.max(1, initial=0))
     for side in np.unique(sides):
         members = np.flatnonzero(sides == side)
-        for start in range(0, len(members), size):
-            numbers = members[start : start + size]
+        for start in range(0, len(members), sizes[-1]):
+            numbers = members[start : start + sizes[-1]]
+            size = next(size for size in sizes if size >= len(numbers))
             canvas = np.full((size, side, side), blank)
             for place, number in enumerate(numbers):
                 rows, cols = shapes[number]

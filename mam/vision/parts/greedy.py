@@ -55,7 +55,7 @@ def greedy_cover(
 
     with ThreadPoolExecutor(2) as pool:
         # On square canvases of few sizes: three compilations serve all letters.
-        list(pool.map(work, padded_batches([crop for crop, _ in crops], size, np.False_)))
+        list(pool.map(work, padded_batches([crop for crop, _ in crops], [size], np.False_)))
     return found
 
 

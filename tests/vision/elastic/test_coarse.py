@@ -10,7 +10,8 @@ from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_coarse import best_in_squares, match_coarsely
 from mam.vision.elastic.letters.letter_forward import part_scores
 from mam.vision.elastic.letters.letter_search import LetterSearchConfig
-from mam.vision.elastic.match import match, place_graphs, window_scores
+from mam.vision.elastic.match import match, window_scores
+from mam.vision.elastic.placed_graphs import place_graphs
 from mam.vision.elastic.search import MatchedGraphs, ScoredImages, SearchConfig
 from tests.vision.elastic.shapes import PLUS, random_bank
 
@@ -35,7 +36,7 @@ def test_the_best_of_a_square_is_that_of_its_pixels(
 def _matched(bank: Bank, images: ScoredImages, step: int, corner: np.ndarray) -> MatchedGraphs:
     graph, config = np.arange(len(bank)), SearchConfig(window=7)
     image = np.zeros(len(bank), int)
-    return match_coarsely(images, bank, image, graph, corner, config, step)
+    return match_coarsely(images, bank.shapes, image, graph, corner, config, step)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -45,7 +46,7 @@ def test_squares_of_a_pixel_are_the_matching_to_the_pixel(seed: int) -> None:
     images = ScoredImages(rng.normal(size=(1, 30, 30)).astype(np.float32), OUTSIDE)
     corner = rng.integers(-3, 9, (len(bank), 2))
     config, graph = SearchConfig(window=7), np.arange(len(bank))
-    exact = images.match(bank, np.zeros(len(bank), int), graph, corner, config)
+    exact = images.match(bank.shapes, np.zeros(len(bank), int), graph, corner, config)
     coarse = _matched(bank, images, 1, corner)
     for name in exact.matched._fields:
         one, other = (getattr(found.matched, name) for found in (exact, coarse))
@@ -72,7 +73,7 @@ def test_vertices_go_where_their_parts_are_drawn(shift: tuple[int, int]) -> None
 
 def test_a_pull_is_taken_off_by_the_squared_distance_from_the_reference() -> None:
     bank = random_bank(2, graphs=1)
-    placed = place_graphs(bank, np.zeros(1, int), np.zeros(1, int), np.array([[5, 5]]))
+    placed = place_graphs(bank.shapes, np.zeros(1, int), np.zeros(1, int), np.array([[5, 5]]))
     scores = np.random.default_rng(0).normal(size=(1, 40, 40)).astype(np.float32)
     free = np.asarray(window_scores(jnp.asarray(scores), placed, 5, OUTSIDE))
     drawn = np.asarray(window_scores(jnp.asarray(scores), placed, 5, OUTSIDE, 0.5))
@@ -83,7 +84,7 @@ def test_a_pull_is_taken_off_by_the_squared_distance_from_the_reference() -> Non
 def test_of_equal_places_the_reference_is_taken() -> None:
     bank = random_bank(6)
     placed = place_graphs(
-        bank, np.zeros(len(bank), int), np.arange(len(bank)), np.full((len(bank), 2), 4)
+        bank.shapes, np.zeros(len(bank), int), np.arange(len(bank)), np.full((len(bank), 2), 4)
     )
     flat = np.ones((1, 60, 60), np.float32)
     found = match(flat, placed, OUTSIDE, 7, 1, pull=0.01)

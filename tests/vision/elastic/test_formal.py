@@ -16,7 +16,8 @@ from mam.infer.toulbar import solve_with_toulbar2
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.letters.letter_forward import part_scores
 from mam.vision.elastic.letters.letter_pairs import PairConfig, pair_scores
-from mam.vision.elastic.match import PlacedGraphs, match, place_graphs
+from mam.vision.elastic.match import match
+from mam.vision.elastic.placed_graphs import PlacedGraphs, place_graphs
 from mam.vision.elastic.springs import Edges
 from tests.vision.elastic.shapes import PLUS, random_vertices
 
@@ -44,7 +45,7 @@ def small_bank(rng: np.random.Generator, graphs: int, most: int, loops: bool) ->
 def placed_in(bank: Bank, rng: np.random.Generator) -> PlacedGraphs:
     """Every graph once, somewhere near the corner of the image."""
     corner = rng.integers(-1, 3, (len(bank), 2))
-    return place_graphs(bank, np.zeros(len(bank), int), np.arange(len(bank)), corner)
+    return place_graphs(bank.shapes, np.zeros(len(bank), int), np.arange(len(bank)), corner)
 
 
 def placements(graphs: PlacedGraphs, window: int) -> Iterator[PlacedLetter]:
@@ -133,7 +134,7 @@ def test_every_placement_is_one_assignment(seed: int) -> None:
 def test_max_product_finds_the_match_of_a_tree(seed: int) -> None:
     rng = np.random.default_rng(seed)
     bank = small_bank(rng, 1, 4, loops=False)
-    graphs = place_graphs(bank, np.zeros(1, int), np.zeros(1, int), np.zeros((1, 2), int))
+    graphs = place_graphs(bank.shapes, np.zeros(1, int), np.zeros(1, int), np.zeros((1, 2), int))
     scores = rng.normal(0, 3, (1, *SHAPE)).astype(np.float32)
     model = letter_model(graphs, 3, SHAPE)
     found = solve(model.graph, model.part_evidence(scores[0].astype(float)), restarts=2)
@@ -169,7 +170,7 @@ def test_absent_parts_favour_graphs_with_more_vertices() -> None:
         Edges(np.array(ends), np.ones(len(ends), int)) for ends in ([[0, 1]], [[0, 1], [1, 2]])
     ]
     bank = Bank.of(lines, edges, PLUS)
-    placed = place_graphs(bank, np.zeros(2, int), np.arange(2), np.zeros((2, 2), int))
+    placed = place_graphs(bank.shapes, np.zeros(2, int), np.arange(2), np.zeros((2, 2), int))
     scores = np.full(SHAPE, -1.0)
     chosen = {}
     for absent_part in (0.0, -1000.0):
@@ -208,7 +209,7 @@ def test_two_copies_share_their_pixels(seed: int) -> None:
 def test_pair_scores_are_those_of_the_formal_model(seed: int) -> None:
     rng = np.random.default_rng(seed)
     bank = small_bank(rng, 3, 4, loops=False)
-    placed = place_graphs(bank, np.zeros(3, int), np.arange(3), np.ones((3, 2), int))
+    placed = place_graphs(bank.shapes, np.zeros(3, int), np.arange(3), np.ones((3, 2), int))
     state = image_of(rng)
     scores = part_scores(values_of(state)[None].astype(np.float32), PLUS, 0.0)
     matched = match(scores, placed, BEYOND, 2, sweeps=2)
@@ -234,7 +235,7 @@ def test_pair_scores_are_those_of_the_formal_model(seed: int) -> None:
 def test_what_cannot_be_is_refused_or_impossible() -> None:
     rng = np.random.default_rng(0)
     bank = small_bank(rng, 1, 3, loops=False)
-    placed = place_graphs(bank, np.zeros(1, int), np.zeros(1, int), np.zeros((1, 2), int))
+    placed = place_graphs(bank.shapes, np.zeros(1, int), np.zeros(1, int), np.zeros((1, 2), int))
     model = letter_model(placed, 3, SHAPE)
     home = placed.reference[0, placed.there[0]].astype(np.int64)
     with pytest.raises(ValueError, match=r"graph 0: vertex 0 cannot be at \(9, 9\)"):

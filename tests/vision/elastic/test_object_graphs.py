@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.forward import extent_of
 from mam.vision.elastic.found import outline_of
-from mam.vision.elastic.match import match, place_graphs
+from mam.vision.elastic.match import match
 from mam.vision.elastic.photographs.object_forward import LatticeConfig, all_tiles, try_all
 from mam.vision.elastic.photographs.object_learning import pick_points
 from mam.vision.elastic.photographs.outline import filled, hull, iou, moved_along
+from mam.vision.elastic.placed_graphs import place_graphs
 from mam.vision.elastic.springs import elastic_edges
 from mam.vision.images.photo_edges import TYPES
 
@@ -85,7 +86,7 @@ def test_matching_reads_the_map_of_each_vertex_own_type() -> None:
     maps[5, 9, 8] = maps[2, 10, 14] = maps[3, 8, 8] = 9.0  # the wrong types
     maps[2, 10, 14] = 0.0
     zeros = np.zeros(1, np.int32)
-    graphs = place_graphs(bank, zeros, zeros, np.array([[6, 5]]))
+    graphs = place_graphs(bank.shapes, zeros, zeros, np.array([[6, 5]]))
     found = match(maps, graphs, -1.0, 7, 1)
     assert found.place[0, :2].tolist() == [[9, 8], [10, 14]]
     assert found.score[0] == 2.0 and found.broken[0] == 0

@@ -10,8 +10,14 @@ from mam.graph import FactorGraph, GraphBuilder
 from mam.infer import enumerate_exactly, solve
 from mam.infer.wired import Flooding
 from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.match import match, place_graphs
-from mam.vision.elastic.placed_graphs import PlacedGraphs, degree_of, stages_along, wired
+from mam.vision.elastic.match import match
+from mam.vision.elastic.placed_graphs import (
+    PlacedGraphs,
+    degree_of,
+    place_graphs,
+    stages_along,
+    wired,
+)
 from mam.vision.elastic.springs import Edges
 from tests.oracles.contract import check_wiring
 
@@ -34,7 +40,7 @@ def some_bank(rng: np.random.Generator, loops: bool) -> Bank:
 def placed(rng: np.random.Generator, loops: bool) -> PlacedGraphs:
     numbers = np.array([1, 0, 1])
     corner = rng.integers(-3, 10, (3, 2))
-    return place_graphs(some_bank(rng, loops), np.zeros(3, int), numbers, corner)
+    return place_graphs(some_bank(rng, loops).shapes, np.zeros(3, int), numbers, corner)
 
 
 @pytest.mark.parametrize("loops", [False, True])

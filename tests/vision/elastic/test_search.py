@@ -28,7 +28,8 @@ from mam.vision.elastic.letters.letter_search import (
     search,
 )
 from mam.vision.elastic.letters.letter_sets import DrawnCandidates, best_set, margins
-from mam.vision.elastic.match import Matched, PlacedGraphs, match, place_graphs
+from mam.vision.elastic.match import Matched, match
+from mam.vision.elastic.placed_graphs import PlacedGraphs, place_graphs
 from mam.vision.elastic.search import (
     MatchedGraphs,
     RefitRound,
@@ -107,7 +108,7 @@ def test_matching_a_tree_is_exact() -> None:
     links = [Edges(np.array([[0, 1], [1, 2], [1, 3], [3, 4]]), rng.integers(1, 3, 4))] * 3
     bank, scores = Bank.of(places, links, PLUS), random_map(2)
     corner = rng.integers(-3, 8, (3, 2))
-    graphs = place_graphs(bank, np.zeros(3, int), np.arange(3), corner)
+    graphs = place_graphs(bank.shapes, np.zeros(3, int), np.arange(3), corner)
     found = match(scores, graphs, OUTSIDE, 3, 1)
     assert not found.broken.any()
     for graph in range(3):
@@ -118,7 +119,7 @@ def test_matching_a_tree_is_exact() -> None:
 def test_matching_with_loops_is_sound_and_nearly_best() -> None:
     bank, scores = random_bank(7, graphs=4, vertices=6), random_map(4)
     corner = np.zeros((4, 2), int)
-    graphs = place_graphs(bank, np.zeros(4, int), np.arange(4), corner)
+    graphs = place_graphs(bank.shapes, np.zeros(4, int), np.arange(4), corner)
     found = match(scores, graphs, OUTSIDE, 3, 6)
     shares = []
     for graph in range(4):
@@ -139,7 +140,7 @@ def test_certificates_agree_with_listing() -> None:
     bank, scores = random_bank(7, graphs=4, vertices=6), random_map(4)
     images, corner = ScoredImages(scores, OUTSIDE), np.zeros((4, 2), int)
     found = images.match(
-        bank, np.zeros(4, int), np.arange(4), corner, SearchConfig(window=3, sweeps=6)
+        bank.shapes, np.zeros(4, int), np.arange(4), corner, SearchConfig(window=3, sweeps=6)
     )
     free, spent = certify(found, None), certify(found, images)
     proofs = []
@@ -163,7 +164,7 @@ def test_a_tree_is_certified_for_nothing() -> None:
     line = Edges(np.array([[0, 1], [1, 2]]), np.array([1, 1]))
     bank, scores = Bank.of([np.array([[0, 0], [0, 4], [4, 4]])], [line], PLUS), random_map(6)
     images, none = ScoredImages(scores, OUTSIDE), np.zeros(1, int)
-    found = images.match(bank, none, none, np.zeros((1, 2), int), SearchConfig(window=3))
+    found = images.match(bank.shapes, none, none, np.zeros((1, 2), int), SearchConfig(window=3))
     [one] = certify(found, None)
     assert one.proof == "exact" and one.gap == 0
     assert one.score == pytest.approx(_exact(bank, scores, 0, np.zeros(2, int), 3), abs=1e-3)

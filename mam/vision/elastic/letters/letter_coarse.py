@@ -9,20 +9,21 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float, Int
 
-from mam.vision.elastic.bank import Bank
-from mam.vision.elastic.match import match, place_graphs
+from mam.core.either import Values, either
+from mam.vision.elastic.bank import GraphShapes
+from mam.vision.elastic.match import match
+from mam.vision.elastic.placed_graphs import PlacedGraphs, place_graphs
 from mam.vision.elastic.search import MatchedGraphs, ScoredImages, SearchConfig
 
 
 def match_coarsely(
     images: ScoredImages,
-    bank: Bank,
-    image: Int[np.ndarray, " candidates"],
-    graph: Int[np.ndarray, " candidates"],
-    corner: Int[np.ndarray, "candidates 2"],
+    shapes: GraphShapes,
+    image: Int[Values, " candidates"],
+    graph: Int[Values, " candidates"],
+    corner: Int[Values, "candidates 2"],
     config: SearchConfig,
     step: int,
     pull: float = 0.0,
@@ -31,12 +32,17 @@ def match_coarsely(
 
     Places are the first px of their squares; windows are at least as wide as the search's.
     """
-    placed = place_graphs(bank, image, np.maximum(graph, 0), corner)
-    squares = placed._replace(reference=placed.reference // step, radius=-(-placed.radius // step))
+    placed = place_graphs(shapes, image, graph.clip(0), corner)
+    squares = _in_squares(placed, step)
     window = -(-config.window // step)
     best = best_in_squares(images.scores, step, images.outside)
     matched = match(best, squares, images.outside, window, config.sweeps, pull * step * step)
     return MatchedGraphs(graph, placed, matched._replace(place=matched.place * step), config.window)
+
+
+@either("step")
+def _in_squares(placed: PlacedGraphs, step: int) -> PlacedGraphs:
+    return placed._replace(reference=placed.reference // step, radius=-(-placed.radius // step))
 
 
 @partial(jax.jit, static_argnames="step")

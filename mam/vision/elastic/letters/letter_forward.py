@@ -15,12 +15,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from mam.core.devices import by_device
+from mam.core.either import Values
 from mam.factors.reduce import sliding
 from mam.vision.elastic.bank import Bank
 from mam.vision.elastic.forward import Tiles, lattice_scores, residue_grids, tiles_of
 from mam.vision.parts.greedy import static_mask, sums_under
 
-_CHUNK = 512  # graphs a step; their scores at 400 anchors take 0.8 MB an image
+# Graphs a step, on a core and on an accelerator; scores of 512 at 400 anchors take 0.8 MB an image.
+_CHUNK = 512, 2048
 _AHEAD = 16  # chunks that may wait on a device at a time
 
 
@@ -49,9 +52,9 @@ class Chunk(NamedTuple):
 class Ranked(NamedTuple):
     """Candidates of each image; the score is -inf where there are fewer."""
 
-    graph: Int[np.ndarray, "images candidates"]
-    anchor: Int[np.ndarray, "images candidates 2"]  # (row, column) px
-    score: Float[np.ndarray, "images candidates"]
+    graph: Int[Values, "images candidates"]
+    anchor: Int[Values, "images candidates 2"]  # (row, column) px
+    score: Float[Values, "images candidates"]
 
 
 def groups_of(bank: Bank, config: ForwardConfig) -> Int[np.ndarray, " graphs"]:
@@ -75,12 +78,13 @@ def forward_chunks(bank: Bank, config: ForwardConfig) -> Iterator[Chunk]:
     """The graphs of a bank from small to large, ready for the forward pass."""
     order = np.argsort(-(-bank.vertex_count // config.every), kind="stable")
     groups = groups_of(bank, config)
-    for start in range(0, len(order), _CHUNK):
-        graphs = order[start : start + _CHUNK]
-        number, group = np.full(_CHUNK, -1, np.int32), np.zeros(_CHUNK, np.int32)
+    size = by_device(*_CHUNK)
+    for start in range(0, len(order), size):
+        graphs = order[start : start + size]
+        number, group = np.full(size, -1, np.int32), np.zeros(size, np.int32)
         number[: len(graphs)], group[: len(graphs)] = graphs, groups[graphs]
         # A walk passes everywhere, so every other vertex tells nearly as much for half the time.
-        tiles = tiles_of(bank, graphs, _CHUNK, config.step, config.power, config.every)
+        tiles = tiles_of(bank, graphs, size, config.step, config.power, config.every)
         yield Chunk(tiles, number, group)
 
 
@@ -94,7 +98,7 @@ def forward(
 ) -> Ranked:
     """Rank all graphs at all anchors; ``extent`` is that of the largest graph.
 
-    Chunks may come from an iterator: only one is held at a time.
+    Chunks may come from an iterator: only one is held at a time. What is found is on the device.
     """
     rows, cols = (-(-n // config.step) for n in scores.shape[1:])
     lattice = rows, cols
@@ -105,9 +109,7 @@ def forward(
         best, who = _merge(grids, chunk, best, who, lattice)
         if number % _AHEAD == 0:
             jax.block_until_ready(best)
-    chosen = _chosen(best, who, config.each_group, config.more)
-    graph, anchor, score = jax.device_get(chosen)
-    return Ranked(graph, np.stack(np.divmod(anchor, lattice[1]), -1) * config.step, score)
+    return _chosen(best, who, config.each_group, config.more, lattice[1], config.step)
 
 
 @partial(jax.jit, static_argnames=("window", "step", "lattice", "extent"))
@@ -152,8 +154,8 @@ def _merge(
     return best, jnp.take_along_axis(jnp.concatenate(names, -1), place, -1)
 
 
-@partial(jax.jit, static_argnames=("each_group", "more"))
-def _chosen(best: Array, who: Array, each_group: int, more: int) -> tuple[Array, Array, Array]:
+@partial(jax.jit, static_argnames=("each_group", "more", "cols", "step"))
+def _chosen(best: Array, who: Array, each_group: int, more: int, cols: int, step: int) -> Ranked:
     """Graph, anchor and score of the best of each group, then of the best of the rest."""
     groups, anchors, images, each = best.shape
     flat = best.transpose(2, 0, 1, 3).reshape(images, groups, -1)
@@ -166,4 +168,5 @@ def _chosen(best: Array, who: Array, each_group: int, more: int) -> tuple[Array,
     score, number = jnp.concatenate([score, second], 1), jnp.concatenate([number, extra], 1)
     names = who.transpose(2, 0, 1, 3).reshape(images, -1)
     graph = jnp.take_along_axis(names, number, 1)
-    return graph, number // each % anchors, score
+    anchor = jnp.stack(jnp.divmod(number // each % anchors, cols), -1) * step
+    return Ranked(graph, anchor, score)

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from mam.core.either import Values
 from mam.core.padded import fitted
 
 
@@ -32,26 +33,27 @@ class PairConfig:
 
 
 def pair_scores(
-    place: Int[np.ndarray, "images n vertices 2"],
-    there: Bool[np.ndarray, "images n vertices"],
-    state: Int[np.ndarray, "images rows cols"],
+    place: Int[Values, "images n vertices 2"],
+    there: Bool[Values, "images n vertices"],
+    state: Int[Values, "images rows cols"],
     mask: Bool[np.ndarray, "side side"],
     config: PairConfig,
     stride: int = 1,
-) -> tuple[Float[np.ndarray, "images n n"], Float[np.ndarray, "images n"]]:
+) -> tuple[Float[Values, "images n n"], Float[Values, "images n"]]:
     """Scores of pairs, and of each candidate alone; a pair with itself scores as it does alone.
 
     ``state`` is 1 for ON, -1 for OFF and 0 for unknown pixels. With a stride only every so many
     rows and columns are counted.
     """
     weights = np.array([config.on, config.off, config.multiple, config.shared], np.float32)
-    vertices = -(-int(there.sum(-1).max(initial=1)) // 64) * 64
     offsets = offsets_of(mask)
+    if isinstance(there, jax.Array):
+        return _tables(place, there, state, weights, offsets, stride)
     # Sizes come in steps, so that few shapes are compiled.
+    vertices = -(-int(there.sum(-1).max(initial=1)) // 64) * 64
     there = fitted(there, (*there.shape[:2], vertices))
     place = fitted(place, (*there.shape, 2))
-    table = _tables(place, there, state, weights, offsets, stride)
-    pairs, single = jax.device_get(table)
+    pairs, single = jax.device_get(_tables(place, there, state, weights, offsets, stride))
     return pairs, single
 
 

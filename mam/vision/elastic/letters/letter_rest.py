@@ -20,7 +20,8 @@ from itertools import islice
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from mam.core.devices import batch_size
+from mam.core.devices import batch_sizes, spread
+from mam.core.either import Values, either, namespace
 from mam.vision.elastic.letters.letter_pairs import cover_counts, offsets_of
 from mam.vision.elastic.letters.letter_search import (
     PAST,
@@ -30,8 +31,8 @@ from mam.vision.elastic.letters.letter_search import (
     candidates_of,
     first_matches,
     pairs_of,
+    refit_best,
     scored,
-    vertex_weights,
 )
 from mam.vision.elastic.search import MatchedGraphs
 from mam.vision.images.binary import padded_batches
@@ -69,8 +70,8 @@ REST = RestConfig()
 
 def look_again(
     found: Sequence[LetterCandidates],
-    states: Sequence[Int[np.ndarray, "rows cols"]],
-    chances: Sequence[Float[np.ndarray, " candidates"]],
+    states: Sequence[Int[np.ndarray, "_ _"]],
+    chances: Sequence[Float[np.ndarray, " _"]],
     library: LetterLibrary,
     config: RestConfig = REST,
 ) -> list[LetterCandidates]:
@@ -127,23 +128,23 @@ def _search_rests(
     library = replace(library, config=config.of(library.config))
     found: dict[int, MatchedGraphs] = {}
     # All rests of an image at once: the forward pass takes a third of the time on four.
-    size = max(batch_size(), config.letters)
-    for numbers, batch in padded_batches(rests, size, blank=PAST):
+    sizes = [max(size, config.letters) for size in batch_sizes()]
+    for numbers, batch in padded_batches(rests, sizes, blank=PAST):
         images = scored(batch, library)
         matched = first_matches(images, library)
-        on_host = np.asarray(images.scores)
+        known = spread(batch) if library.on_device else batch
         for again in library.config.rounds:
-            _, single = pairs_of(matched, batch, library, library.config.thin)
-            matched = matched.take(_best(single, again.candidates))
-            matched = images.refit(matched, vertex_weights(on_host, matched), again)
-        each = len(matched.graph) // len(batch)
+            _, single = pairs_of(matched, known, library, library.config.thin)
+            matched = refit_best(images, matched, _best(single, again.candidates), again)
+        each, matched = len(matched.graph) // len(batch), matched.on_host()
         for place, number in enumerate(numbers.tolist()):
             own = np.arange(place * each, (place + 1) * each)
             found[number] = matched.take(own).on_image(0)
     return [found[number] for number in range(len(rests))]
 
 
-def _best(single: Float[np.ndarray, "images n"], size: int) -> Int[np.ndarray, " all"]:
+@either("size")
+def _best(single: Float[Values, "images n"], size: int) -> Int[Values, "images some"]:
     """Numbers of the best candidates of each image."""
-    chosen = np.argsort(-single, 1, kind="stable")[:, :size]
-    return (np.sort(chosen, 1) + np.arange(len(single))[:, None] * single.shape[1]).ravel()
+    xp = namespace(single)
+    return xp.sort(xp.argsort(-single, axis=1, stable=True)[:, :size], axis=1)

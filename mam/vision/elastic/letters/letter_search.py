@@ -4,17 +4,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import jax
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
-from mam.core.devices import batch_size, on_each, spread
+from mam.core.devices import batch_sizes, on_each, on_one_gpu, spread
+from mam.core.either import Values, either, namespace
 from mam.infer.wired import Flooding
-from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.bank import Bank, GraphShapes
 from mam.vision.elastic.forward import extent_of
 from mam.vision.elastic.letters.letter_coarse import match_coarsely
 from mam.vision.elastic.letters.letter_forward import (
     Chunk,
     ForwardConfig,
+    Ranked,
     forward,
     forward_chunks,
     groups_of,
@@ -81,6 +84,7 @@ class LetterLibrary(Library):
     """A library for binary images."""
 
     kept: Sequence[Chunk] | None  # on the device; None: too many for that
+    shapes: GraphShapes  # what candidates are placed from; on the device, they are matched there
     groups: int
     config: LetterSearchConfig
 
@@ -90,16 +94,23 @@ class LetterLibrary(Library):
     ) -> "LetterLibrary":
         """Prepare a bank; one of more bytes is streamed from its file instead."""
         full, source = with_variants(bank, config.variants)
-        kept = None
-        if full.vertices.size * _BYTES <= most_bytes:
-            kept = [on_each(chunk) for chunk in forward_chunks(full, config.forward)]
+        few = full.vertices.size * _BYTES <= most_bytes
+        kept = [on_each(one) for one in forward_chunks(full, config.forward)] if few else None
+        shapes = full.shapes
+        if few and on_one_gpu() and config.rounds:
+            shapes = on_each(shapes)
         groups = int(groups_of(full, config.forward).max()) + 1
-        return cls(full, source, extent_of(full, _EXTENT), kept, groups, config)
+        return cls(full, source, extent_of(full, _EXTENT), kept, shapes, groups, config)
 
     @property
     def chunks(self) -> Iterable[Chunk]:
         """The graphs for the forward pass, from the device or, chunk by chunk, from the bank."""
         return forward_chunks(self.bank, self.config.forward) if self.kept is None else self.kept
+
+    @property
+    def on_device(self) -> bool:
+        """Whether candidates stay on the device until all is done."""
+        return isinstance(self.shapes.vertices, jax.Array)
 
 
 class LetterCandidates(NamedTuple):
@@ -115,7 +126,7 @@ def search(
 ) -> list[LetterCandidates]:
     """Find candidates for images whose pixels are 1 (ON), -1 (OFF) or 0 (unknown)."""
     found: list[LetterCandidates | None] = [None] * len(states)
-    for numbers, batch in padded_batches(states, batch_size(), blank=PAST):
+    for numbers, batch in padded_batches(states, batch_sizes(), blank=PAST):
         for number, one in zip(numbers, _search(batch, library), strict=False):
             found[number] = one
     return [one for one in found if one is not None]
@@ -142,25 +153,52 @@ def _search(
     """Match, and refit fewer and fewer candidates."""
     config, images = library.config, scored(states, library)
     found = first_matches(images, library)
-    on_host = np.asarray(images.scores) if config.rounds else states
+    known = spread(states) if library.on_device else states
     for number, again in enumerate(config.rounds):
-        pair, single = pairs_of(found, states, library, config.thin if number == 0 else 2)
-        found = found.take(_flat(_best(pair, single, again.candidates), single.shape[1]))
-        found = images.refit(found, vertex_weights(on_host, found), again)
-    pair, single = pairs_of(found, states, library, stride=1)
+        pair, single = pairs_of(found, known, library, config.thin if number == 0 else 2)
+        found = refit_best(images, found, _best(pair, single, again.candidates), again)
+    pair, single = pairs_of(found, known, library, stride=1)
     chosen = _best(pair, single, config.kept)
-    number = _flat(chosen, single.shape[1]).reshape(chosen.shape)
+    kept = found.take(_flat(chosen, single.shape[1])).on_host()
+    single, pair = jax.device_get(_scores_of(chosen, single, pair))
+    each = single.shape[1]
     return [
         LetterCandidates(
-            found.take(number[i]).on_image(0), single[i][own], pair[i][np.ix_(own, own)]
+            kept.take(np.arange(i * each, (i + 1) * each)).on_image(0), single[i], pair[i]
         )
-        for i, own in enumerate(chosen)
+        for i in range(len(states))
     ]
 
 
-def _flat(chosen: Int[np.ndarray, "images some"], count: int) -> Int[np.ndarray, " all"]:
+def refit_best(
+    images: ScoredImages,
+    found: MatchedGraphs,
+    chosen: Int[Values, "images some"],
+    again: RefitRound,
+) -> MatchedGraphs:
+    """Match some candidates of each image again, by their numbers among those of that image."""
+    found = found.take(_flat(chosen, len(found.graph) // len(chosen)))
+    # On a host numpy weighs what it reads from a copy.
+    scores = images.scores if isinstance(found.graph, jax.Array) else np.asarray(images.scores)
+    weight = vertex_weights(scores, found.placed.image, found.place, found.there)
+    return images.refit(found, weight, again)
+
+
+@either("count")
+def _flat(chosen: Int[Values, "images some"], count: int) -> Int[Values, " all"]:
     """Numbers of candidates of all images together, of which each has so many."""
-    return (chosen + np.arange(len(chosen))[:, None] * count).ravel()
+    return (chosen + namespace(chosen).arange(len(chosen))[:, None] * count).ravel()
+
+
+@either()
+def _scores_of(
+    chosen: Int[Values, "images some"],
+    single: Float[Values, "images n"],
+    pair: Float[Values, "images n n"],
+) -> tuple[Float[Values, "images some"], Float[Values, "images some some"]]:
+    """The scores of some candidates of each image, and of their pairs."""
+    image = namespace(chosen).arange(len(chosen))[:, None]
+    return single[image, chosen], pair[image[..., None], chosen[:, :, None], chosen[:, None]]
 
 
 def first_matches(images: ScoredImages, library: LetterLibrary) -> MatchedGraphs:
@@ -169,21 +207,32 @@ def first_matches(images: ScoredImages, library: LetterLibrary) -> MatchedGraphs
     ranked = forward(
         scores, library.chunks, library.groups, config.forward, library.extent, outside
     )
+    if not library.on_device:
+        ranked = jax.device_get(ranked)
     # The matching's window is wider than the forward pass's, by as much on every side.
-    corner = ranked.anchor - (config.window - config.forward.window) // 2
-    graph = np.where(np.isfinite(ranked.score), ranked.graph, -1)
-    image = np.repeat(np.arange(len(graph)), graph.shape[1])
+    where = _where(ranked, (config.window - config.forward.window) // 2)
     if not config.rounds:
-        return images.match(library.bank, image, graph.ravel(), corner.reshape(-1, 2), config)
-    where, step = corner.reshape(-1, 2), config.coarse
-    return match_coarsely(
-        images, library.bank, image, graph.ravel(), where, config, step, config.pull
-    )
+        return images.match(library.shapes, *where, config)
+    return match_coarsely(images, library.shapes, *where, config, config.coarse, config.pull)
+
+
+@either("wider")
+def _where(
+    ranked: Ranked, wider: int
+) -> tuple[Int[Values, " candidates"], Int[Values, " candidates"], Int[Values, "candidates 2"]]:
+    """Image and graph of each candidate, or -1, and where its window begins."""
+    xp = namespace(ranked.graph)
+    graph = xp.where(xp.isfinite(ranked.score), ranked.graph, -1)
+    image = xp.repeat(xp.arange(len(graph)), graph.shape[1])
+    return image, graph.ravel(), (ranked.anchor - wider).reshape(-1, 2)
 
 
 def pairs_of(
-    found: MatchedGraphs, states: np.ndarray, library: LetterLibrary, stride: int
-) -> tuple[Float[np.ndarray, "images n n"], Float[np.ndarray, "images n"]]:
+    found: MatchedGraphs,
+    states: Int[Values, "images rows cols"],
+    library: LetterLibrary,
+    stride: int,
+) -> tuple[Float[Values, "images n n"], Float[Values, "images n"]]:
     """Scores of pairs and single candidates, -inf for those that are none."""
     graph = found.graph.reshape(len(states), -1)
     place = found.place.reshape(*graph.shape, -1, 2)
@@ -191,25 +240,40 @@ def pairs_of(
     pair, single = pair_scores(
         place, there, states, library.bank.mask, library.config.pairs, stride
     )
-    none = graph < 0
-    never = none[:, :, None] | none[:, None] | np.eye(graph.shape[1], dtype=bool)
-    return np.where(never, -np.inf, pair), np.where(none, -np.inf, single)
+    return _without_none(graph, pair, single)
 
 
-def _best(pair: np.ndarray, single: np.ndarray, size: int) -> Int[np.ndarray, "images size"]:
+@either()
+def _without_none(
+    graph: Int[Values, "images n"], pair: Float[Values, "images n n"], single: Float[Values, "_ n"]
+) -> tuple[Float[Values, "images n n"], Float[Values, "images n"]]:
+    xp, none = namespace(graph), graph < 0
+    never = none[:, :, None] | none[:, None] | xp.eye(graph.shape[1], dtype=bool)
+    return xp.where(never, -xp.inf, pair), xp.where(none, -xp.inf, single)
+
+
+@either("size")
+def _best(
+    pair: Float[Values, "images n n"], single: Float[Values, "images n"], size: int
+) -> Int[Values, "images some"]:
     """Numbers of the candidates in the best pairs and of the best alone, in ascending order."""
-    size = min(size, single.shape[1])
+    xp, size = namespace(pair), min(size, single.shape[1])
     share = max(1, int(size * _SHARE_OF_PAIRS))
-    rank = np.argsort(np.argsort(-pair.max(2), 1, kind="stable"), 1, kind="stable")
-    lead = np.where(rank < share, np.inf, single)
-    return np.sort(np.argsort(-lead, 1, kind="stable")[:, :size], 1)
+    by_pairs = xp.argsort(-pair.max(2), axis=1, stable=True)
+    rank = xp.argsort(by_pairs, axis=1, stable=True)
+    lead = xp.where(rank < share, xp.inf, single)
+    return xp.sort(xp.argsort(-lead, axis=1, stable=True)[:, :size], axis=1)
 
 
+@either()
 def vertex_weights(
-    scores: np.ndarray, found: MatchedGraphs
-) -> Float[np.ndarray, "candidates vertices"]:
+    scores: Float[Values, "maps rows cols"],
+    image: Int[Values, " candidates"],
+    place: Int[Values, "candidates vertices 2"],
+    there: Bool[Values, "candidates vertices"],
+) -> Float[Values, "candidates vertices"]:
     """How much each vertex has to say in the refitting: more on better evidence."""
-    rows, cols = scores.shape[1:]
-    row, col = np.clip(found.place, 0, [rows - 1, cols - 1]).transpose(2, 0, 1)
-    own = scores[found.placed.image[:, None], row, col].astype(np.float64)
-    return np.where(found.there, np.maximum(own + _WEIGHT_SHIFT, 1.0), 0.0)
+    xp, (rows, cols) = namespace(place), scores.shape[1:]
+    row, col = place[..., 0].clip(0, rows - 1), place[..., 1].clip(0, cols - 1)
+    own = scores[image[:, None], row, col].astype(float)
+    return xp.where(there, xp.maximum(own + _WEIGHT_SHIFT, 1.0), 0.0)

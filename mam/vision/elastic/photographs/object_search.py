@@ -91,7 +91,8 @@ def search(
     chosen = [_chosen(tried, library, number) for number in range(len(library.model.names))]
     graph, turn = np.concatenate(chosen).T
     corner = tried.anchor[graph, turn] - config.window // 2
-    found = images.match(bank, np.zeros(len(graph), np.int32), graph, corner, config)
+    none = np.zeros(len(graph), np.int32)
+    found = images.match(bank.shapes, none, graph, corner, config)
     score = found.matched.score / bank.vertex_count[graph] ** config.lattice.power
     borders = np.cumsum([len(own) for own in chosen])[:-1]
     members = np.split(np.arange(len(graph)), borders)
