@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float, Int, UInt8
 
 from mam.core.defaults import LETTER_ON
-from mam.core.devices import batch_size, batches_at_once
+from mam.core.devices import batch_size, batches_at_once, host_threads
 from mam.core.progress import Advance
 from mam.data import CabcRow, find_rings
 from mam.tasks.accuracy import Answered, measure_accuracy
@@ -171,18 +171,22 @@ def _look(
     finder: ObjectFinder, config: MarkerConfig, images: Sequence[np.ndarray], names: Sequence[str]
 ) -> list[Looked | ValueError]:
     """Find the candidates of one batch of images, and weigh them."""
-    read: list[tuple[np.ndarray, np.ndarray] | ValueError] = []
     paper = finder.preset == "paper"
-    for image, name in zip(images, names, strict=True):
+
+    def read(image: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray] | ValueError:
         try:
-            read.append(read_as_paper(image, name) if paper else read_image(image, name, config))
+            return read_as_paper(image, name) if paper else read_image(image, name, config)
         except ValueError as error:
-            read.append(error)
-    found = iter(finder.search([one[0] for one in read if not isinstance(one, ValueError)]))
-    return [
-        one if isinstance(one, ValueError) else weighed(next(found), *one, config, paper)
-        for one in read
-    ]
+            return error
+
+    with ThreadPoolExecutor(host_threads()) as pool:
+        seen = list(pool.map(read, images, names))
+        known = [one for one in seen if not isinstance(one, ValueError)]
+        states, markers = ([one[part] for one in known] for part in (0, 1))
+        found = finder.search(states)
+        weigh = partial(weighed, config=config, paper=paper)
+        answers = pool.map(weigh, found, states, markers)
+        return [one if isinstance(one, ValueError) else next(answers) for one in seen]
 
 
 def evaluate(

@@ -1,11 +1,13 @@
 """What is seen in a cABC image at the first look, and at a second where the first leaves doubt."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from mam.core.devices import host_threads
 from mam.tasks.cabc_pairs import MarkerConfig, Weighed, weigh_pairs
 from mam.vision.elastic.letters.finder import ObjectFinder
 from mam.vision.elastic.letters.letter_rest import look_again
@@ -39,9 +41,10 @@ def seen_again(finder: ObjectFinder, config: MarkerConfig, seen: Sequence[Looked
     ]
     images = [one.state for one in seen]
     found = look_again([one.found for one in seen], images, chances, finder.library)
-    return [
-        weighed(more, one.state, one.markers, config) for more, one in zip(found, seen, strict=True)
-    ]
+    with ThreadPoolExecutor(host_threads()) as pool:
+        return list(
+            pool.map(lambda more, one: weighed(more, one.state, one.markers, config), found, seen)
+        )
 
 
 def weighed(

@@ -75,8 +75,8 @@ def weigh_pairs(
     middle = middle_offsets(place, there, LETTER_SIDE)[one, two]
     known = pair[one, two] / config.temperature
     known = known - config.shared_cost * shared**2 - (middle / config.spread) ** 2 / 2
-    away = np.linalg.norm(place[:, :, None] - markers, axis=-1)
-    away = np.where(there[..., None], away, np.inf).min(1)
+    row, col = ((place[..., None, axis] - markers[:, axis]) ** 2 for axis in (0, 1))
+    away = np.sqrt(np.where(there[..., None], row + col, np.inf).min(1))
     near = config.near_cost * np.maximum(away - config.near, 0)
     far = config.far_cost * np.maximum(config.far - away, 0)
     on_one, on_two = near[one] + far[two], near[two] + far[one]  # of each marker
@@ -101,12 +101,11 @@ def shared_parts(
     [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     cells = -(-side // _CELL)
-    grid = np.zeros((len(place), cells + 4, cells + 4), np.float32)
+    wide = cells + 4
+    flat = np.zeros((len(place), wide * wide), np.float32)
     graph, vertex = np.nonzero(there)
     row, col = np.clip(place[graph, vertex] // _CELL, 0, cells - 1).T + 2
-    for down, right in _NEAR:
-        grid[graph, row + down, col + right] = 1.0
-    flat = grid.reshape(len(place), -1)
+    flat[graph[:, None], (row * wide + col)[:, None] + _NEAR @ [wide, 1]] = 1.0
     size = np.maximum(flat.sum(1), 1.0)
     return (flat @ flat.T / np.minimum(size[:, None], size)).astype(np.float64)
 
