@@ -15,6 +15,10 @@ if TYPE_CHECKING:  # either has what is called here
 else:
     Values = np.ndarray | Array
 
+# For programs whose products take a GPU microseconds: to try out which way of multiplying is best
+# takes it ten seconds each.
+UNTUNED = {"xla_gpu_autotune_level": 0}
+
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -40,7 +44,9 @@ def either(*static: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
     """
 
     def decorate(function: Callable[_P, _T]) -> Callable[_P, _T]:
-        program: Callable[..., Any] = jax.jit(function, static_argnames=static)
+        program: Callable[..., Any] = jax.jit(
+            function, static_argnames=static, compiler_options=UNTUNED
+        )
 
         @wraps(function)
         def run(*args: _P.args, **named: _P.kwargs) -> _T:

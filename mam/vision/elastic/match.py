@@ -38,7 +38,7 @@ class Matched(NamedTuple):
     broken: Int[Values, " candidates"]  # edges whose constraint the places break
     exact: Bool[Values, " candidates"]  # no places are better: the edges form no loop
 
-    def take(self, chosen: Values) -> "Matched":
+    def take(self, chosen: Values | slice) -> "Matched":
         """Return some of the candidates."""
         return Matched(*(values[chosen] for values in self))
 

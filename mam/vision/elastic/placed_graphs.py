@@ -29,7 +29,7 @@ class PlacedGraphs(NamedTuple):
     edge_count: Int[Values, " candidates"]
     type: Int[Values, "candidates vertices"]  # which of the image's score maps counts
 
-    def take(self, chosen: Values) -> "PlacedGraphs":
+    def take(self, chosen: Values | slice) -> "PlacedGraphs":
         """Return some of the candidates."""
         return PlacedGraphs(*(values[chosen] for values in self))
 

@@ -96,7 +96,7 @@ class MatchedGraphs(NamedTuple):
         """Which vertices there are."""
         return self.placed.there
 
-    def take(self, chosen: Values) -> "MatchedGraphs":
+    def take(self, chosen: Values | slice) -> "MatchedGraphs":
         """Return some of the candidates."""
         graph, placed, matched = _taken(self.graph, self.placed, self.matched, chosen)
         return MatchedGraphs(graph, placed, matched, self.window, self.pull)
@@ -122,7 +122,7 @@ class MatchedGraphs(NamedTuple):
 
 @either()
 def _taken(
-    graph: Values, placed: PlacedGraphs, matched: Matched, chosen: Values
+    graph: Values, placed: PlacedGraphs, matched: Matched, chosen: Values | slice
 ) -> tuple[Values, PlacedGraphs, Matched]:
     return graph[chosen], placed.take(chosen), matched.take(chosen)
 

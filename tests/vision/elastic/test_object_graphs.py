@@ -68,7 +68,7 @@ def test_an_accelerator_ranks_as_a_cpu_does(monkeypatch: pytest.MonkeyPatch) -> 
         config = LatticeConfig(step=4, border=border, each=1)
         tiles, extent = all_tiles(bank, config), extent_of(bank, 64)
         found.append(try_all(maps, tiles, len(bank), extent, -9.0, config))
-        monkeypatch.setattr("jax.default_backend", lambda: "gpu")
+        monkeypatch.setattr("jax.default_backend", lambda: "tpu")
     # So much is lost beyond the border that the best anchors lie inside.
     np.testing.assert_allclose(found[0].score, found[1].score, rtol=1e-5)
     np.testing.assert_array_equal(found[0].anchor, found[1].anchor)

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from mam.core.either import Values
+from mam.core.either import UNTUNED, Values
 from mam.core.padded import fitted
 
 
@@ -66,7 +66,7 @@ def offsets_of(mask: Bool[np.ndarray, "side side"]) -> tuple[tuple[int, int], ..
     return tuple((row, col) for row, col in (np.argwhere(mask) - len(mask) // 2).tolist())
 
 
-@partial(jax.jit, static_argnames=("offsets", "stride"))
+@partial(jax.jit, static_argnames=("offsets", "stride"), compiler_options=UNTUNED)
 def _tables(
     place: Array,
     there: Array,

@@ -138,7 +138,7 @@ def _search_rests(
             matched = refit_best(images, matched, _best(single, again.candidates), again)
         each, matched = len(matched.graph) // len(batch), matched.on_host()
         for place, number in enumerate(numbers.tolist()):
-            own = np.arange(place * each, (place + 1) * each)
+            own = slice(place * each, (place + 1) * each)
             found[number] = matched.take(own).on_image(0)
     return [found[number] for number in range(len(rests))]
 

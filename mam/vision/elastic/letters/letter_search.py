@@ -163,9 +163,7 @@ def _search(
     single, pair = jax.device_get(_scores_of(chosen, single, pair))
     each = single.shape[1]
     return [
-        LetterCandidates(
-            kept.take(np.arange(i * each, (i + 1) * each)).on_image(0), single[i], pair[i]
-        )
+        LetterCandidates(kept.take(slice(i * each, (i + 1) * each)).on_image(0), single[i], pair[i])
         for i in range(len(states))
     ]
 
