@@ -31,6 +31,8 @@ def main(rows: int = 60, graphs: int = 2000) -> None:
     learning(data, device)
     bank = Bank.load("letters")
     stages(bank.take(np.arange(min(graphs, len(bank)))), data[:4], device)
+    if jax.default_backend() != "cpu":
+        many(bank.take(np.arange(90_000) % len(bank)), [row.image for row in data])
 
 
 def learning(data: list[CabcRow], device: str) -> None:
@@ -76,15 +78,28 @@ def stages(bank: Bank, data: list[CabcRow], device: str) -> None:
     )
     finder = ObjectFinder.of(bank)
     images = [row.image for row in data]
-    cabc.predict(images, finder)  # compiles
-    _, answering = _timed(lambda: cabc.predict(images, finder))
+    cabc.predict(images[:1], finder)  # compiles
+    _, answering = _timed(lambda: cabc.predict(images[:1], finder))
     print(f"cABC with {len(bank)} graphs, {len(library.bank)} with variants, on {device}:")
     print(f"  library {prepared:.2f} s, once; reading an image {1e3 * reading / len(data):.0f} ms")
     print(f"  forward pass {1e3 * seconds(first, 3):.0f} ms")
     print(f"  matching {count} candidates {1e3 * matching:.0f} ms")
     print(f"  pairs of {count} candidates, every other row and column {1e3 * pairs:.0f} ms")
-    print(f"  an image, all in: {1e3 * answering / len(data):.0f} ms")
+    print(f"  an image, all in: {1e3 * answering:.0f} ms")
     print(f"  window messages against all pairs of places: {_window_ratio():.0f} times")
+
+
+def many(bank: Bank, images: list[np.ndarray]) -> None:
+    """Batches of images against as many graphs as the paper learns."""
+    finder = ObjectFinder.of(bank)
+    for batch in (images[:1], images):
+        _, compiling = _timed(lambda batch=batch: cabc.predict(batch, finder))
+        _, answering = _timed(lambda batch=batch: cabc.predict(batch, finder))
+        each = 1e3 * answering / len(batch)
+        print(f"cABC, {len(batch)} images against {len(bank)} graphs: {each:.1f} ms an image")
+        print(f"  the first time {compiling:.1f} s")
+    most = (jax.devices()[0].memory_stats() or {}).get("peak_bytes_in_use", 0)
+    print(f"  memory of the device: {most / 2**30:.2f} GiB at most")
 
 
 def _window_ratio(count: int = 64, window: int = 25, radius: int = 2) -> float:

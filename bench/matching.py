@@ -18,6 +18,7 @@ import numpy as np
 
 from mam.vision.elastic import match as new
 from mam.vision.elastic.bank import Bank
+from mam.vision.elastic.placed_graphs import place_graphs
 
 _LAST_KERNEL = "5f96f38"  # the last version with a message loop of its own
 
@@ -61,7 +62,9 @@ def compare(
     number, corner = rng.integers(0, len(bank), count), rng.integers(0, 200, (count, 2))
 
     def run(module: ModuleType):
-        graphs = module.place_graphs(bank, np.zeros(count, np.int32), number, corner)
+        # Earlier versions placed graphs in the module that matched them.
+        place, known = (place_graphs, bank.shapes) if module is new else (old.place_graphs, bank)
+        graphs = place(known, np.zeros(count, np.int32), number, corner)
         return module.match(scores, graphs, -20.0, window, sweeps)
 
     found = [run(module) for module in (old, new)]

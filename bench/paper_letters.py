@@ -6,16 +6,17 @@ makes images while graphs are learned from them, then answers others. Instead of
 If both are one file, images are those after the rows that were learned from.
 
 Learning ends after ``--learning`` of the minutes at the latest, with what there is. Every figure is
-printed and written to ``--out`` as soon as it is known. ``--bank FILE`` keeps the graphs, and takes
-them if they are there.
+printed and written to ``--out`` as soon as it is known. ``--bank FILE`` keeps the graphs and the
+number of rows they come from. The same command again goes on from there, learning from the rows
+that are left; with ``--learning 0`` it answers with what there is.
 """
 
 import argparse
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import islice, takewhile
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from mam.core.whole_files import write_whole
@@ -81,13 +82,13 @@ def _asked() -> argparse.Namespace:
 def _rows(
     asked: argparse.Namespace, source: str, seed: int, first: int, most: int | None
 ) -> Iterator[CabcRow]:
-    """Rows of a file, or generated ones."""
+    """Rows of a file, or generated ones, from the first wanted on."""
     if not source.isdigit():
         stop = None if most is None else first + most
         yield from islice(rows_of_kind(source, CabcRow, "row of cABC"), first, stop)
         return
     count = int(source)
-    chunks = [(at, min(at + _CHUNK, count)) for at in range(0, count, _CHUNK)]
+    chunks = [(at, min(at + _CHUNK, count)) for at in range(first, count, _CHUNK)]
     for records in chunk_records(recipe("cabc", asked.level, seed), chunks, asked.workers):
         for record in records:
             row = from_record(CabcRow, record, "a generated row")
@@ -96,10 +97,6 @@ def _rows(
 
 
 def _finder(asked: argparse.Namespace, told: Told) -> ObjectFinder:
-    if asked.bank is not None and asked.bank.exists():
-        finder = ObjectFinder.load(asked.bank, preset="paper")
-        told(graphs=len(finder.bank_), bank=str(asked.bank))
-        return finder
     bank = _learned(asked, told)
     if asked.bank is not None:
         bank.save(asked.bank)
@@ -107,26 +104,38 @@ def _finder(asked: argparse.Namespace, told: Told) -> ObjectFinder:
 
 
 def _learned(asked: argparse.Namespace, told: Told) -> Bank:
-    banks, begin, learned = [], told.seconds, 0
-    rows = _rows(asked, asked.train, asked.seed, 0, asked.rows)
+    banks, begin, taken = [], told.seconds, 0
+    if asked.bank is not None and asked.bank.exists():
+        banks.append(Bank.load(asked.bank))
+        taken = int(banks[0].provenance["rows"])
+        told(learned=taken, bank=str(asked.bank))
+    left = None if asked.rows is None else max(asked.rows - taken, 0)
+    rows = _rows(asked, asked.train, asked.seed, taken, left)
+    learned, end = taken, 60 * asked.minutes * asked.learning
+
+    def in_time() -> Iterator[CabcRow]:
+        nonlocal taken
+        for row in islice(rows, _TOGETHER):
+            taken += 1
+            yield row
+            if told.seconds >= end:
+                return
 
     def more(count: int) -> None:
         nonlocal learned
         learned += count
         told(learned=learned, learning_seconds=round(told.seconds - begin, 1))
 
-    end = 60 * asked.minutes * asked.learning
     while told.seconds < end:
-        some = takewhile(lambda row: told.seconds < end, islice(rows, _TOGETHER))
         try:
-            banks.append(cabc.fit(some, more, "paper").bank_)
+            banks.append(cabc.fit(in_time(), more, "paper").bank_)
         except ValueError as error:
             if "nothing to learn from" in str(error):
                 break
             told(left_out=[*told.known.get("left_out", []), str(error)])  # type: ignore[misc]
     bank = cabc.joined_letters(banks, "paper")
     told(graphs=len(bank), edges=float(bank.edge_count.mean()))
-    return bank
+    return replace(bank, provenance={"rows": taken, "seed": asked.seed, "level": asked.level})
 
 
 def _answer(
