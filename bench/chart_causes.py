@@ -36,16 +36,16 @@ class _Knowing(CurveGrouper):
     def _described(
         self, drawn: StrandSketch, picture: SeenPicture | None, continuation: StrandContinuation
     ) -> Described:
-        if drawn.lanes is None:
+        if (chart := drawn.chart(picture)) is None:
             return super()._described(drawn, picture, continuation)
         if "counts" in self.known:
-            counts = passing_lines(drawn.lanes, self.courses)
+            counts = passing_lines(chart, self.courses)
         else:
-            counts = find_line_counts(drawn.lanes.arcs, continuation.single(drawn.lanes)).each
-        lanes = describe_lanes(drawn.lanes, counts)
+            counts = find_line_counts(chart.arcs, continuation.single(chart)).each
+        lanes = describe_lanes(chart, counts)
         odds = continuation.lane_odds(lanes)
         if "links" in self.known:
-            following = following_lanes(lanes, drawn.lanes, self.courses)[lanes.pair[:, 0]]
+            following = following_lanes(lanes, chart, self.courses)[lanes.pair[:, 0]]
             sure = np.where(following == lanes.pair[:, 1], _SURE, -_SURE)
             odds = np.where(following >= 0, sure, odds)
         side = np.tile(np.array([[1, 0]]), (len(lanes.pair), 1))

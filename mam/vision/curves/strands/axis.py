@@ -19,6 +19,7 @@ _STEADY = (0.93, 0.99)  # steadiness from which on an axis is thought of, and is
 _CLEARLY = 0.02  # rows must be steadier by this: charts have their axis along columns
 _TURNED = 2.0  # widths there and back again of a strand that turns,
 _TURNED_LEAST = 5.0  # px, and this on top
+_FOLD = 3.0  # widths from a sharp fold at which its arms lie on one side of it
 _STEP = 5  # points between which a step is measured: single pixels are noise
 
 
@@ -45,9 +46,34 @@ def find_axis(strands: Strands) -> Axis:
     # One curve that clearly turns back is enough.
     there = np.bincount(strand, np.abs(steps[:, number]), len(strands))
     turned = there - np.abs(np.bincount(strand, steps[:, number], len(strands)))
-    if (turned > _TURNED * strands.width + _TURNED_LEAST).any():
+    back = np.flatnonzero(turned > _TURNED * strands.width + _TURNED_LEAST)
+    along = strands.points[:, number]
+    if not all(_two_lines(strands, int(one), number, (along.min(), along.max())) for one in back):
         return Axis(number, 0.0)
-    return Axis(number, float(np.clip((steady[number] - low) / (high - low), 0.0, 1.0)))
+    total = np.abs(steps).sum(0)[number] - turned[back].sum()
+    steady = np.abs(net).sum(1)[number] / max(float(total), 1e-9)
+    return Axis(number, float(np.clip((steady - low) / (high - low), 0.0, 1.0)))
+
+
+def _two_lines(
+    strands: Strands, one: int, number: int, limits: tuple[np.floating, np.floating]
+) -> bool:
+    """Whether a strand is two lines of a chart that begin, or end, at one point.
+
+    Such a strand turns back once, where all ink ends, and sharply.
+    """
+    points, width = strands.points[strands.strand == one], float(strands.width[one])
+    along = points[:, number]
+    away = round(_FOLD * width)
+    for tip, limit in ((int(along.argmin()), limits[0]), (int(along.argmax()), limits[1])):
+        if abs(along[tip] - limit) > width or not away <= tip < len(points) - away:
+            continue
+        before, after = points[tip - away] - points[tip], points[tip + away] - points[tip]
+        arms = abs(along[[0, -1]] - along[tip]).sum()
+        turned = np.abs(np.diff(along[::_STEP])).sum() - arms
+        if before @ after > 0 and turned <= _TURNED * width + _TURNED_LEAST:
+            return True
+    return False
 
 
 def turns_back(

@@ -230,9 +230,9 @@ class CurveGrouper(ChainGrouper):
         self, drawn: StrandSketch, picture: SeenPicture | None, continuation: StrandContinuation
     ) -> Described:
         """What may be joined, with what it scores."""
-        if drawn.lanes is not None:
-            counts = find_line_counts(drawn.lanes.arcs, continuation.single(drawn.lanes))
-            lanes = describe_lanes(drawn.lanes, counts.each, picture)
+        if (chart := drawn.chart(picture)) is not None:
+            counts = find_line_counts(chart.arcs, continuation.single(chart))
+            lanes = describe_lanes(chart, counts.each, picture)
             side = np.tile(np.array([[1, 0]]), (len(lanes.pair), 1))
             links = Links(lanes.pair, side, continuation.lane_odds(lanes), lanes.passage)
             gaps = describe_gaps(drawn, lanes, check_bridging(self.bridging))

@@ -36,6 +36,7 @@ class LaneSketch:
     arcs: RunArcs
     widths: RunWidths
     turned: bool
+    bundled: bool = False  # hardly a line is ever alone: it may be a brush
 
     @cached_property
     def terms(self) -> Float[np.ndarray, "arcs terms"]:
@@ -69,9 +70,10 @@ def sketch_lanes(ink: Bool[np.ndarray, "rows cols"], axis: Axis) -> LaneSketch |
         return None
     arcs = find_arcs(runs)
     widths = run_widths(runs, arcs)
-    if not widths.by_pen(arcs) or has_spikes(runs, arcs, widths.pen):
+    alone = widths.by_pen(arcs)
+    if not (alone or widths.in_bundles(arcs)) or has_spikes(runs, arcs, widths.pen):
         return None
-    return LaneSketch(runs, arcs, widths, turned)
+    return LaneSketch(runs, arcs, widths, turned, not alone)
 
 
 def describe_lanes(

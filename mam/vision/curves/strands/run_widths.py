@@ -23,7 +23,10 @@ _ALIKE = 0.5  # slopes of both borders that differ by less are averaged
 _GRID, _BLUR = 0.1, 0.35  # px: widths among which the most usual one is looked for
 _THICK = 4.5  # px: wider pens show by the skeleton of their lines how these go
 _LONG = 8  # columns of an arc whose runs tell whether a pen drew the ink
-_NARROW, _USUAL = -0.5, 0.2  # of the pen: spare of the tenth run of a hundred, and of the fiftieth
+# Of the pen: spare of the tenth run of a hundred, and of the fiftieth; in bundles, where hardly a
+# line is alone, of the tenth and the twenty-fifth.
+_NARROW, _USUAL = -0.5, 0.2
+_NARROW_BUNDLE, _USUAL_BUNDLE = -0.25, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +40,18 @@ class RunWidths:
 
     def by_pen(self, arcs: RunArcs) -> bool:
         """Whether a thin pen of one width drew nearly all ink: a brush is not one."""
+        return self._mostly(arcs, 50, (_NARROW, _USUAL))
+
+    def in_bundles(self, arcs: RunArcs) -> bool:
+        """The same of lines that are hardly ever alone; some brushes look like that, too."""
+        return self._mostly(arcs, 25, (_NARROW_BUNDLE, _USUAL_BUNDLE))
+
+    def _mostly(self, arcs: RunArcs, share: int, limits: tuple[float, float]) -> bool:
         some = self.spare[arcs.lengths[arcs.arc] >= _LONG] / self.pen
         if not len(some) or self.pen > _THICK:
             return False
-        low, middle = np.percentile(some, [10, 50])
-        return bool(low >= _NARROW and middle <= _USUAL)
+        low, most = np.percentile(some, [10, share])
+        return bool(low >= limits[0] and most <= limits[1])
 
 
 def run_widths(runs: InkRuns, arcs: RunArcs) -> RunWidths:

@@ -11,6 +11,7 @@ from mam.vision.curves.strands.axis import Axis, find_axis
 from mam.vision.curves.strands.broken import CORNER, dashes_of
 from mam.vision.curves.strands.dots import directed, find_dots
 from mam.vision.curves.strands.lane_drawing import LaneDrawing, LaneSketch, sketch_lanes
+from mam.vision.curves.strands.pens import find_pens
 from mam.vision.curves.strands.roughness import smooth_relief
 from mam.vision.curves.strands.side_by_side import side_by_side
 from mam.vision.curves.strands.strand_ends import Ends, find_ends
@@ -40,6 +41,13 @@ class StrandSketch:
     shape: tuple[int, ...]  # of the mask
     lanes: LaneSketch | None = None  # of a chart: this tells more
     proof: str | None = "exact"  # how the directions of dots are known to be the best
+
+    def chart(self, picture: SeenPicture | None) -> LaneSketch | None:
+        """Its lanes, if it is a chart; of lines that are hardly ever alone pens must tell that."""
+        if self.lanes is None or not self.lanes.bundled:
+            return self.lanes
+        several = picture is not None and len(find_pens(self.strands, picture)) > 1
+        return self.lanes if several else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,9 +70,9 @@ def lessons_of(
     offered[pairs.first[right]] = offered[pairs.second[right]] = True
     both = np.stack([pairs.first, pairs.second])
     strands = _choices_of(both, drawing.terms(), right, truth.known & offered)
-    if drawn.lanes is None:
+    if (chart := drawn.chart(picture)) is None:
         return Lessons(strands)
-    return Lessons(strands, *_chart_lessons(drawn.lanes, courses, picture))
+    return Lessons(strands, *_chart_lessons(chart, courses, picture))
 
 
 def _chart_lessons(
