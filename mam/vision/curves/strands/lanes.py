@@ -22,12 +22,12 @@ from mam.vision.curves.strands.run_arcs import RunArcs
 from mam.vision.curves.strands.run_widths import RunWidths
 
 _WIDE = 0.5  # px of spare ink from which on two lines are told apart,
-_FOR_MORE = 1.5  # times that for each line of three and more
+_FOR_MORE = 4.0  # times that for each line of three and more: two of them may lie on each other
 _SHORT = 12  # columns: shorter wide stretches between two pinches tell nothing,
 _SHORT_BESIDE = 3  # and these where lanes go on anyway
 _SPECK, _SPECK_SPARE = 3, 0.6  # columns and px of a narrow stretch that is chance
 _APART = 12  # columns of an arc that is wide all along; in a shorter one lines may cross,
-_MAYBE, _AROUND = 2.5, 2  # and in a longer one where it has no more px to spare, within columns
+_MAYBE, _AROUND = 2.5, 4  # and in a longer one where it has no more px to spare, within columns
 _HOLE_COLS, _HOLE_PIXELS = 6, 24  # smaller holes in the ink are between lines that cross
 
 
