@@ -2,7 +2,8 @@
 
 ``python -m bench.chart_causes FILE`` groups rows with a mask for each line four times: as always,
 with the true counts of lines, with the true links wherever lanes tell, and with both. What is wrong
-with both is beyond the model: lines that lie on each other, and pixels at the border of two.
+with both is beyond the model: lines that lie on each other, and pixels at the border of two. With
+``--appearance`` pictures are looked at as well.
 """
 
 import argparse
@@ -42,7 +43,7 @@ class _Knowing(CurveGrouper):
             counts = passing_lines(chart, self.courses)
         else:
             counts = find_line_counts(chart.arcs, continuation.single(chart)).each
-        lanes = describe_lanes(chart, counts)
+        lanes = describe_lanes(chart, counts, picture)
         odds = continuation.lane_odds(lanes)
         if "links" in self.known:
             following = following_lanes(lanes, chart, self.courses)[lanes.pair[:, 0]]
@@ -57,12 +58,15 @@ class _Knowing(CurveGrouper):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file")
-    rows = list(rows_of_kind(parser.parse_args().file, CurvesRow, "image of curves"))
+    parser.add_argument("--appearance", action="store_true")
+    asked = parser.parse_args()
+    rows = list(rows_of_kind(asked.file, CurvesRow, "image of curves"))
     for known in ([], ["counts"], ["links"], ["counts", "links"]):
-        print(f"{' and '.join(known) or 'nothing'} known: {_measured(rows, known)}", flush=True)
+        measured = _measured(rows, known, asked.appearance)
+        print(f"{' and '.join(known) or 'nothing'} known: {measured}", flush=True)
 
 
-def _measured(rows: Sequence[CurvesRow], known: Sequence[str]) -> str:
+def _measured(rows: Sequence[CurvesRow], known: Sequence[str], appearance: bool) -> str:
     grouper = _Knowing.load("curves")
     assert isinstance(grouper, _Knowing)
     grouper.known = known
@@ -71,7 +75,7 @@ def _measured(rows: Sequence[CurvesRow], known: Sequence[str]) -> str:
         if row.masks is None:
             raise ValueError(f"row {number} has no mask for each line")
         grouper.courses = courses_of(row.masks)
-        scored += scores_of([row], grouper, "mask", [f"row {number}"])
+        scored += scores_of([row], grouper, "mask", [f"row {number}"], appearance)
     figures = curves_report(scored, 0.0).figures
     return f"Dice {figures['dice']}, right {figures['right']}"
 
