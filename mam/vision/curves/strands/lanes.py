@@ -27,7 +27,8 @@ _SHORT = 12  # columns: shorter wide stretches between two pinches tell nothing,
 _SHORT_BESIDE = 3  # and these where lanes go on anyway
 _SPECK, _SPECK_SPARE = 3, 0.6  # columns and px of a narrow stretch that is chance
 _APART = 12  # columns of an arc that is wide all along; in a shorter one lines may cross,
-_MAYBE, _AROUND = 2.5, 4  # and in a longer one where it has no more px to spare, within columns
+_MAYBE, _AROUND = 2.5, 4  # and in a longer one where it has no more px to spare, within columns,
+_DIP = 0.7  # in part of an arc only if it has so many px more on both sides
 _HOLE_COLS, _HOLE_PIXELS = 6, 24  # smaller holes in the ink are between lines that cross
 
 
@@ -169,12 +170,13 @@ def _wide(spare: Float[np.ndarray, " cols"], lines: int) -> Bool[np.ndarray, " c
     """
     count = len(spare)
     wide = spare > _WIDE * (1 if lines == 2 else _FOR_MORE * (lines - 1))
-    if wide.all():
-        least = int(spare.argmin())
-        if count < _APART:
-            wide[:] = False
-        elif spare[least] < _MAYBE:
-            wide[max(least - _AROUND, 0) : least + _AROUND + 1] = False
+    if wide.all() and count < _APART:
+        wide[:] = False
+    for start, stop in _stretches(wide):
+        own = spare[start:stop]
+        least = int(own.argmin() if stop - start == count else _depth(own).argmax())
+        if own[least] < _MAYBE and (stop - start == count or _depth(own)[least] > _DIP):
+            wide[max(start + least - _AROUND, 0) : start + least + _AROUND + 1] = False
     for start, stop in _stretches(~wide):
         inner = start > 0 and stop < count
         if inner and stop - start < _SPECK and spare[start:stop].min() > _SPECK_SPARE:
@@ -183,6 +185,16 @@ def _wide(spare: Float[np.ndarray, " cols"], lines: int) -> Bool[np.ndarray, " c
         if stop - start < (_SHORT if start > 0 and stop < count else _SHORT_BESIDE):
             wide[start:stop] = False
     return wide
+
+
+def _depth(values: Float[np.ndarray, " _"]) -> Float[np.ndarray, " _"]:
+    """By how much each value is below the largest ones on both sides of it.
+
+    >>> _depth(np.array([1.0, 4.0, 2.0, 3.0, 1.0])).tolist()
+    [0.0, 0.0, 1.0, 0.0, 0.0]
+    """
+    left, right = np.maximum.accumulate(values), np.maximum.accumulate(values[::-1])[::-1]
+    return np.minimum(left, right) - values
 
 
 def _stretches(flag: Bool[np.ndarray, " _"]) -> list[list[int]]:
