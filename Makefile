@@ -62,7 +62,7 @@ models: $(READY)
 	$(BIN)/mam make cabc --level hard --count 5 --seed 7 --out build/letters.parquet
 	$(BIN)/mam learn parts build/letters.parquet --count 1 --size 9 \
 		--out mam/bundled/cabc-parts.safetensors --picture docs/pictures/cabc-parts.png
-	$(BIN)/mam learn curves --seed 7 --count 1000 --out mam/bundled/curves.safetensors
+	$(BIN)/mam learn curves --seed 7 --count 3000 --out mam/bundled/curves.safetensors
 	$(BIN)/mam make cabc --level hard --count 1200 --seed 8 --out build/letters-hard.parquet
 	$(BIN)/mam learn objects build/letters-hard.parquet --out mam/bundled/letters.safetensors
 

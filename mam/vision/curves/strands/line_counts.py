@@ -38,7 +38,7 @@ LINE_TERMS = (
 )
 MOST = 4  # lines in one arc
 _ENDING = 4.5  # tau
-_MORE = 0.5  # mu
+_MORE = 1.0  # mu
 _DEGREE = 7  # arcs of an event up to which its balance is told: tables grow as 4 to its power
 _WIDE, _WIDER = 0.5, 1.2  # px
 _LEAST, _MOST = -1.0, 4.0  # px: spare outside counts as these

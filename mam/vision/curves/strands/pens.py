@@ -28,13 +28,13 @@ from mam.vision.curves.strands.strands import Strands
 _SIGMA = 30.0  # of 255: how much colours differ along one line
 _APART = 55.0  # of 255: strands that differ more are of two pens
 _LONG = 0.08  # of the longest strand: shorter ones show mixed colours, and are of known pens
-_NEW = 0.2  # of the longest strand: one this long may have a pen of its own
+_NEW = 0.1  # of the longest strand: one this long may have a pen of its own
 _NEXT = 1.5  # px
 _UNLIKELY = 0.05  # epsilon
 _FARTHEST = 7.0  # px
 _BLURRED = 0.05  # of a sight: a place is not less surely of a pen than this,
-_DOUBT = 1.5  # nor does it say more than that against one
-_EACH = 0.5  # of what a point says: neighbours say the same
+_DOUBT = 1.0  # nor does it say more than that against one
+_EACH = 0.25  # of what a point says: neighbours say the same
 
 
 class SeenPens(NamedTuple):
