@@ -117,7 +117,10 @@ def describe(
 
 
 def describe_gaps(drawn: StrandSketch, lanes: LaneDrawing, bridging: float) -> StrandDrawing:
-    """List the gaps between lanes: from one that ends nowhere to one that begins beyond."""
+    """List the gaps between lanes: from one that ends nowhere to one that begins beyond.
+
+    A line of a chart does not turn sharply in a gap: at a corner it would have been drawn on.
+    """
     own = chosen(lanes.strands, np.arange(lanes.lanes))
     drawing = _paired(own, drawn, bridging)
     ends, pairs = drawing.ends, drawing.pairs
@@ -127,7 +130,8 @@ def describe_gaps(drawn: StrandSketch, lanes: LaneDrawing, bridging: float) -> S
     along = ends.place[:, drawn.axis.number]
     onward = along[after] - along[before] > -pairs.width
     apart = pairs.first // 2 != pairs.second // 2
-    return replace(drawing, pairs=pairs.take(free & onward & apart))
+    sharp = (ends.inward[pairs.first] * ends.inward[pairs.second]).sum(1) > 0
+    return replace(drawing, pairs=pairs.take(free & onward & apart & ~sharp))
 
 
 def _paired(strands: Strands, drawn: StrandSketch, bridging: float) -> StrandDrawing:
