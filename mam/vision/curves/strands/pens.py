@@ -9,13 +9,15 @@ by
     \frac{\exp(-|a_n - b|^2 / 2 \sigma^2)}{\epsilon + \sum_q \exp(-|a_n - b_q|^2 / 2 \sigma^2)}:
 
 lines are printed a pixel or two beside the place where they are drawn. What a strand says for a pen
-is the sum over its points of the logarithm of this, against that of the pen that is seen best.
+is the sum over its points of the logarithm of this, against that of the pen that is seen best. Next
+to another strand points say less, as the upper one of two lines hides the lower one.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy import ndimage
 
 from mam.vision.curves.strands.appearance import (
     STANDS_OUT,
@@ -35,6 +37,7 @@ _FARTHEST = 7.0  # px
 _BLURRED = 0.05  # of a sight: a place is not less surely of a pen than this,
 _DOUBT = 1.0  # nor does it say more than that against one
 _EACH = 0.25  # of what a point says: neighbours say the same
+_BESIDE, _HIDDEN = 2, 0.3  # px to another strand, and how much points count where it is that near
 
 
 class SeenPens(NamedTuple):
@@ -104,8 +107,24 @@ def pen_fit(strands: Strands, picture: SeenPicture) -> Float[np.ndarray, "strand
     if len(pens) < 2:
         return None
     last = np.array(picture.shape[:2]) - 1
-    seen = see_pens(pens, np.clip(np.rint(strands.points), 0, last).astype(np.int64), picture)
+    places = np.clip(np.rint(strands.points), 0, last).astype(np.int64)
+    seen = see_pens(pens, places, picture)
     said = np.log(_BLURRED + seen.match.T)
-    said = np.maximum(said - said.max(1, keepdims=True), -_DOUBT) * seen.visible[:, None]
-    columns = [_EACH * np.bincount(strands.strand, own, len(strands)) for own in said.T]
+    said = np.maximum(said - said.max(1, keepdims=True), -_DOUBT)
+    worth = _EACH * seen.visible * np.where(_beside(places, strands.strand), _HIDDEN, 1.0)
+    columns = [np.bincount(strands.strand, worth * own, len(strands)) for own in said.T]
     return np.stack(columns, 1)
+
+
+def _beside(
+    places: Int[np.ndarray, "points 2"], strand: Int[np.ndarray, " points"]
+) -> Bool[np.ndarray, " points"]:
+    """Which places have one of another strand next to them."""
+    high = strand.max(initial=0) + 1
+    shape = places.max(0, initial=0) + 1
+    least, most = np.full(shape, high), np.full(shape, -1)
+    np.minimum.at(least, tuple(places.T), strand)
+    np.maximum.at(most, tuple(places.T), strand)
+    wide = 2 * _BESIDE + 1
+    differ = ndimage.minimum_filter(least, wide) != ndimage.maximum_filter(most, wide)
+    return differ[tuple(places.T)]
