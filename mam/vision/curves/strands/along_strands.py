@@ -15,7 +15,9 @@ from mam.vision.curves.strands.strands import Strands
 THICK = 6.0  # px: curves that are wider show where they touch by their skeleton
 _DIRECTIONS = 6  # of a quarter turn, in each of which the pen is measured
 _ENOUGH = 40  # points that tell of one direction
-_UNEVEN = 1.75  # a pen is no more times wider in one direction; where it seems so, lines lie side by side
+_UNEVEN = (
+    1.75  # a pen is no more times wider in one direction; where it seems so, lines lie side by side
+)
 _USUAL = 30  # percent of points that are no wider than the pen
 _THINNEST = 5  # percent of points, which a pen draws nearly as wide as others
 

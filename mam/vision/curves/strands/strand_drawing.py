@@ -130,7 +130,7 @@ def describe_gaps(drawn: StrandSketch, lanes: LaneDrawing, bridging: float) -> S
     along = ends.place[:, drawn.axis.number]
     onward = along[after] - along[before] > -pairs.width
     apart = pairs.first // 2 != pairs.second // 2
-    sharp = (ends.inward[pairs.first] * ends.inward[pairs.second]).sum(1) > 0
+    sharp = (ends.heading[pairs.first] * ends.heading[pairs.second]).sum(1) > 0
     return replace(drawing, pairs=pairs.take(free & onward & apart & ~sharp))
 
 
