@@ -61,12 +61,12 @@ def stages(bank: Bank, data: list[CabcRow], device: str) -> None:
             scores, library.chunks, library.groups, config.forward, library.extent, outside
         )
 
-    ranked = first()
+    ranked = first() if library.on_device else jax.device_get(first())
     count = ranked.graph.shape[1]
     graphs = place_graphs(
-        library.bank.shapes,
+        library.shapes,
         np.zeros(count, np.int32),
-        np.maximum(ranked.graph[0], 0),
+        ranked.graph[0].clip(0),
         ranked.anchor[0] - 5,
     )
     matched = match(scores, graphs, outside, config.window, config.sweeps)

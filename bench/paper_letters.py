@@ -107,7 +107,7 @@ def _learned(asked: argparse.Namespace, told: Told) -> Bank:
     banks, begin, taken = [], told.seconds, 0
     if asked.bank is not None and asked.bank.exists():
         banks.append(Bank.load(asked.bank))
-        taken = int(banks[0].provenance["rows"])
+        taken = _rows_of(banks[0], asked)
         told(learned=taken, bank=str(asked.bank))
     left = None if asked.rows is None else max(asked.rows - taken, 0)
     rows = _rows(asked, asked.train, asked.seed, taken, left)
@@ -135,7 +135,22 @@ def _learned(asked: argparse.Namespace, told: Told) -> Bank:
             told(left_out=[*told.known.get("left_out", []), str(error)])  # type: ignore[misc]
     bank = cabc.joined_letters(banks, "paper")
     told(graphs=len(bank), edges=float(bank.edge_count.mean()))
-    return replace(bank, provenance={"rows": taken, "seed": asked.seed, "level": asked.level})
+    return replace(bank, provenance={"rows": taken, **_stream(asked)})
+
+
+def _rows_of(bank: Bank, asked: argparse.Namespace) -> int:
+    """How many of the rows asked for a bank was learned from."""
+    known = _stream(asked)
+    if any(bank.provenance.get(name) != value for name, value in known.items()):
+        raise SystemExit(f"{asked.bank}: not learned from these rows ({known}); name another file")
+    return int(bank.provenance["rows"])
+
+
+def _stream(asked: argparse.Namespace) -> dict[str, object]:
+    """What rows to learn from depend on, but for their number."""
+    if asked.train.isdigit():
+        return {"source": "generated", "seed": asked.seed, "level": asked.level}
+    return {"source": asked.train}
 
 
 def _answer(

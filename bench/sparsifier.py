@@ -32,7 +32,7 @@ def main(count: int = 128) -> None:
     print(f"  {count / spent:.1f} images/s, mean score {score:.1f}, {100 * proved:.0f} % proved")
     states = [as_states(image) for image in images]
     size = 1 if jax.default_backend() == "cpu" else 64
-    numbers, canvas = next(padded_batches(states, size, np.int8(0)))
+    numbers, canvas = next(padded_batches(states, [size], np.int8(0)))
     sizes = np.array([states[number].shape for number in numbers])
     room = GrowingSizes()
     kept = np.asarray(prune(canvas, sizes, parts, "strong", room)[1]).sum() / size

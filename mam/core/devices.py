@@ -1,5 +1,6 @@
 """Several accelerators: a batch of images is spread over all of them, graphs are on each."""
 
+import re
 from typing import TypeVar
 
 import jax
@@ -13,6 +14,8 @@ _T = TypeVar("_T")
 _AXIS = "devices"
 # Images that an accelerator works on at once; a core does one. Programs are compiled for each.
 _IMAGES_EACH = 1, 4, 16
+_CAPABILITY = 8.0  # of a GPU from which on it takes programs of Triton
+_WARPS = 32  # of one program at most
 
 
 def by_device(on_cpu: _T, on_accelerator: _T) -> _T:
@@ -22,7 +25,16 @@ def by_device(on_cpu: _T, on_accelerator: _T) -> _T:
 
 def on_one_gpu() -> bool:
     """Whether programs that are written for a GPU can run: they are not spread over several."""
-    return jax.default_backend() == "gpu" and len(jax.devices()) == 1
+    devices = jax.devices()
+    if len(devices) != 1 or devices[0].platform != "gpu":
+        return False
+    capability = str(getattr(devices[0], "compute_capability", ""))  # "9.0"; not of every maker
+    return not re.fullmatch(r"[\d.]+", capability) or float(capability) >= _CAPABILITY
+
+
+def warps(lanes: int, each: int) -> int:
+    """Of how many warps a program with so many lanes is made, if there are so many in each."""
+    return min(max(lanes // each, 1), _WARPS)
 
 
 def batch_sizes() -> list[int]:

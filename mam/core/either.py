@@ -36,7 +36,8 @@ def either(*static: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
     """Run a function as it is, or as one program if any of its arrays is one of JAX's.
 
     ``static`` names what programs are compiled for. A millisecond of numpy is compiled for nothing;
-    on an accelerator arrays stay where they are, and factors of products keep all their bits.
+    on an accelerator arrays stay where they are, and factors of products keep all their bits. A
+    program of its own, it cannot be called inside of another one.
 
     >>> double = either()(lambda values: values * 2)
     >>> double(np.ones(1)), double(jnp.ones(1))

@@ -16,6 +16,8 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton as gpu
 from jaxtyping import Array, Float, Integer
 
+from mam.core.devices import warps
+
 _LANES_A_WARP = 128
 
 
@@ -38,7 +40,7 @@ def tile_sums(
         partial(_run, width=cols * images, images=images),
         out_shape=jax.ShapeDtypeStruct((len(count), rows, cols * images), grids.dtype),
         grid=(len(count), rows),
-        compiler_params=gpu.CompilerParams(num_warps=max(lanes // _LANES_A_WARP, 1)),
+        compiler_params=gpu.CompilerParams(num_warps=warps(lanes, _LANES_A_WARP)),
         interpret=interpret,
         name="tile_sums",
     )(

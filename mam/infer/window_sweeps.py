@@ -17,6 +17,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton as gpu
 from jaxtyping import Array
 
+from mam.core.devices import warps
 from mam.factors.numeric_limits import limit
 from mam.factors.window import WindowBlock
 from mam.graph import Wiring
@@ -37,11 +38,13 @@ class _Program(NamedTuple):
 
 
 def can_sweep(wiring: Wiring, stages: Stages) -> bool:
-    """Whether all factors are windows without offsets, sent over in one orientation a way."""
+    """Whether all there is are windows without offsets, sent over in one orientation a way."""
     ways = [way.sends for way in (*stages.iteration, stages.deciding)]
     alike = [((False, True),), ((True, False),)]
     return (
-        len(wiring.blocks) == 1
+        len(wiring.states) == 1
+        and wiring.states[0] != 2  # of a binary variable one score is stored, not two
+        and len(wiring.blocks) == 1
         and isinstance(wiring.blocks[0], WindowBlock)
         and wiring.blocks[0].centred
         and all(way in alike for way in ways)
@@ -72,7 +75,7 @@ def sweep_windows(
         out_shape=[jax.ShapeDtypeStruct(one.shape, one.dtype) for one in (scores, quiet, told)],
         grid=(wiring.instances,),
         input_output_aliases={len(known) + place: place for place in range(3)},
-        compiler_params=gpu.CompilerParams(num_warps=max(lanes // _LANES_A_WARP, 1)),
+        compiler_params=gpu.CompilerParams(num_warps=warps(lanes, _LANES_A_WARP)),
         interpret=interpret,
         name="sweep_windows",
     )(*known, scores, quiet, told)

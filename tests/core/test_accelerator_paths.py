@@ -18,7 +18,7 @@ from mam.vision.elastic.forward import extent_of, lattice_scores, residue_grids,
 from mam.vision.elastic.letters import letter_rest, letter_search
 from mam.vision.elastic.letters.letter_search import LetterLibrary
 from mam.vision.elastic.match import match
-from mam.vision.elastic.placed_graphs import PlacedGraphs
+from mam.vision.elastic.placed_graphs import PlacedGraphs, place_graphs
 from mam.vision.elastic.springs import elastic_edges
 from mam.vision.images.photo_edges import TYPES
 from mam.vision.parts import greedy, message_cover, tiles
@@ -101,10 +101,10 @@ def test_letters_searched_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     states = [np.where(rng.random((30, n)) < 0.3, 1, -1).astype(np.int8) for n in (30, 40, 33)]
     alone = letter_search.search(states, library)
-    monkeypatch.setattr(letter_search, "batch_sizes", lambda: [2])  # the second is filled up
-    together = letter_search.search(states, library)
     close = partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-4)
-    jax.tree.map(close, alone, together)
+    for sizes in ([2], [1, 2]):  # the second batch is filled up; it is a small one
+        monkeypatch.setattr(letter_search, "batch_sizes", lambda sizes=sizes: sizes)
+        jax.tree.map(close, alone, letter_search.search(states, library))
 
 
 def test_letters_searched_without_leaving_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,6 +125,15 @@ def test_letters_searched_without_leaving_the_device(monkeypatch: pytest.MonkeyP
     on_device = looked()
     assert all(isinstance(leaf, np.ndarray | int | float) for leaf in jax.tree.leaves(on_device))
     jax.tree.map(partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-4), on_host, on_device)
+
+
+def test_no_candidates_are_matched_on_a_device_as_on_a_host() -> None:
+    shapes, nothing = random_bank(9, graphs=2).shapes, np.zeros(0, np.int32)
+    none = place_graphs(shapes, nothing, nothing, np.zeros((0, 2), np.int32))
+    scores = jnp.zeros((1, 20, 20))
+    for graphs in (none, jax.tree.map(jnp.asarray, none)):
+        found = matching.match(scores, graphs, -1.0, 5, 1)
+        assert found.place.shape == none.reference.shape and found.score.shape == (0,)
 
 
 def test_blobs_covered_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:

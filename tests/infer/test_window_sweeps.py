@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mam.graph import Wiring, compile_graphs
+from mam.factors import Window
+from mam.graph import FactorGraph, GraphBuilder, Wiring, compile_graphs
 from mam.infer import wired as by_stages
-from mam.infer.stages import Stages, stages_of
+from mam.infer.stages import _ALIKE, Stages, stages_of
 from mam.infer.window_sweeps import can_sweep, sweep_windows
 from mam.vision.elastic.match import _blocks, window_scores
 from mam.vision.elastic.placed_graphs import stages_along, wired
@@ -22,10 +23,10 @@ def wired_letters(
 ) -> tuple[Wiring, Stages, jax.Array]:
     """Some candidates with their evidence, padded as a block of them is."""
     rng = np.random.default_rng(seed)
-    [(_, graphs, back)] = _blocks(placed(rng, loops))
+    [(_, graphs)] = _blocks(placed(rng, loops))
     scores = rng.integers(-2, 3, (1, 14, 14)) if ties else rng.normal(0, 3, (1, 14, 14))
     unary = window_scores(jnp.asarray(scores, jnp.float32), graphs, window, OUTSIDE, 0.1)
-    return wired(graphs, window), stages_along(graphs, back), unary
+    return wired(graphs, window), stages_along(graphs), unary
 
 
 @settings(max_examples=10)
@@ -57,10 +58,33 @@ def test_programs_are_written_for_a_gpu() -> None:
     assert "sweep_windows" in lowered.as_text()
 
 
-def test_other_graphs_are_swept_by_stages() -> None:
-    graph, _ = loopy(np.random.default_rng(0))
-    compiled = compile_graphs(graph)
+def windows(states: tuple[int, ...], grid: tuple[int, int], **settings_: object) -> FactorGraph:
+    """A chain along which all factors send alike."""
+    builder = GraphBuilder()
+    for number, count in enumerate(states):
+        builder.variables(f"v{number}", _ALIKE + 1, count)
+    chain = np.stack([np.arange(_ALIKE), np.arange(_ALIKE) + 1], 1)
+    builder.add("edge", Window.of(chain, grid=grid, radius=1, **settings_))  # type: ignore[arg-type]
+    return builder.build()
+
+
+OTHERS = {
+    "no windows": loopy(np.random.default_rng(0))[0],
+    "binary variables": windows((2,), (1, 2)),
+    "variables beside them": windows((9, 4), (3, 3)),
+    "with offsets": windows((9,), (3, 3), offset=(1, 0)),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_graphs_are_swept_by_stages(name: str) -> None:
+    compiled = compile_graphs(OTHERS[name])
     assert not can_sweep(compiled.wiring, stages_of(compiled))
+
+
+def test_graphs_of_windows_alone_are_not() -> None:
+    compiled = compile_graphs(windows((9,), (3, 3)))
+    assert can_sweep(compiled.wiring, stages_of(compiled))
 
 
 def test_a_gpu_takes_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from mam.core.devices import by_device, spread
-from mam.core.either import Values, either, namespace
+from mam.core.either import Values
 from mam.core.padded import fitted
 from mam.infer.wired import Flooding, Swept, flood_wired, sweep_wired
 from mam.vision.elastic.placed_graphs import PlacedGraphs, degree_of, stages_along, wired
@@ -59,15 +59,15 @@ def match(
     if isinstance(graphs.reference, jax.Array):
         blocks = _on_device(graphs, _block_size(len(graphs.there)))
         settings = outside, pull, window, sweeps, None
-        found = [_match(scores, block, None, *settings) for block in blocks]
+        found = [_match(scores, block, *settings) for block in blocks]
         return _joined(found, len(graphs.there))
     return _match_from_host(scores, graphs, outside, window, sweeps, pull)
 
 
-@either("size")
+@partial(jax.jit, static_argnames=("size",))
 def _on_device(graphs: PlacedGraphs, size: int) -> list[PlacedGraphs]:
     """Blocks of candidates, the last one filled up with some that have neither vertex nor edge."""
-    starts = range(0, len(graphs.there), size)
+    starts = range(0, max(len(graphs.there), 1), size)
 
     def cut(values: Array, start: int) -> Array:
         own = values[start : start + size]
@@ -76,7 +76,7 @@ def _on_device(graphs: PlacedGraphs, size: int) -> list[PlacedGraphs]:
     return [PlacedGraphs(*(cut(values, start) for values in graphs)) for start in starts]
 
 
-@either("count")
+@partial(jax.jit, static_argnames=("count",))
 def _joined(found: list[tuple[Array, Swept]], count: int) -> Matched:
     """What was found block by block of so many candidates."""
     places = [place for place, _ in found]
@@ -98,11 +98,10 @@ def _match_from_host(
     score, broken = np.zeros(count, np.float32), np.zeros(count, np.int64)
     exact = np.zeros(count, bool)
 
-    def work(block: tuple[np.ndarray, PlacedGraphs, np.ndarray]) -> None:
-        members, padded, back = block
+    def work(block: tuple[np.ndarray, PlacedGraphs]) -> None:
+        members, padded = block
         degree = degree_of(padded) if isinstance(sweeps, Flooding) else None
-        padded, back = spread((padded, back))
-        found = _match(scores, padded, back, outside, pull, window, sweeps, degree)
+        found = _match(scores, spread(padded), outside, pull, window, sweeps, degree)
         places, found = jax.device_get(found)
         own, width = len(members), min(vertices, places.shape[1])
         place[members, :width] = places[:own, :width]
@@ -115,8 +114,8 @@ def _match_from_host(
     return Matched(place, score, broken, exact)
 
 
-def _blocks(graphs: PlacedGraphs) -> Iterator[tuple[np.ndarray, PlacedGraphs, np.ndarray]]:
-    """Candidates of similar size, padded to one of few shapes; edges in the order back."""
+def _blocks(graphs: PlacedGraphs) -> Iterator[tuple[np.ndarray, PlacedGraphs]]:
+    """Candidates of similar size, padded to one of few shapes."""
     order = np.argsort(graphs.edge_count, kind="stable")
     size = _block_size(len(order))
     for start in range(0, len(order), size):
@@ -128,15 +127,7 @@ def _blocks(graphs: PlacedGraphs) -> Iterator[tuple[np.ndarray, PlacedGraphs, np
         padded = PlacedGraphs(
             *(fitted(one, (size, *shape)) for one, shape in zip(part, shapes, strict=True))
         )
-        yield members, padded, _order_back(padded)
-
-
-def _order_back(graphs: PlacedGraphs) -> Int[Values, "candidates edges"]:
-    """The edges of each candidate from the last vertex on: the way back along the walk."""
-    xp = namespace(graphs.ends)
-    real = xp.arange(graphs.radius.shape[1]) < graphs.edge_count[:, None]
-    late = xp.where(real, graphs.ends[..., 1], -1)
-    return xp.argsort(-late, axis=1, stable=True).astype(xp.int32)
+        yield members, padded
 
 
 def _block_size(count: int) -> int:
@@ -153,7 +144,6 @@ def _rounded(count: int, grain: int) -> int:
 def _match(
     scores: Float[Array, "images rows cols"],
     graphs: PlacedGraphs,
-    back: Int[Array, "candidates edges"] | None,
     outside: Array | float,
     pull: Array | float,
     window: int,
@@ -167,7 +157,7 @@ def _match(
     if isinstance(sweeps, Flooding):
         found = flood_wired(wiring, (nothing,), (unary,), sweeps)
     else:
-        stages = stages_along(graphs, _order_back(graphs) if back is None else back)
+        stages = stages_along(graphs)
         found = sweep_wired(wiring, (nothing,), (unary,), stages, sweeps)
     chosen = found.states[0].reshape(graphs.there.shape)
     offset = jnp.stack([chosen // window, chosen % window], -1)

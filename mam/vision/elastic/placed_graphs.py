@@ -1,8 +1,8 @@
 """Candidates as a wiring: elastic graphs placed on images, for the solvers, without a graph each.
 
 Every vertex is a variable with window x window places, every edge a ``Window`` factor between an
-earlier and a later vertex of the walk. All of it can be traced, so the wiring is made on the
-device where the scores are.
+earlier and a later vertex of the walk. The wiring can be traced, so it is made on the device where
+the scores are.
 """
 
 from typing import NamedTuple
@@ -121,8 +121,8 @@ def _slots(index: Int[Array, "candidates edges 2"], vertices: int, degree: int) 
     return empty.at[place, mine].set(order, mode="drop")
 
 
-def stages_along(graphs: PlacedGraphs, back: Int[Array | np.ndarray, "candidates edges"]) -> Stages:
-    """Sweep along the edges as they are listed, and back in the given order."""
+def stages_along(graphs: PlacedGraphs) -> Stages:
+    """Sweep along the walk: over the edges as they are listed, and back from the last vertex on."""
     candidates, edges = graphs.radius.shape
     number = jnp.arange(candidates, dtype=jnp.int32)
     stage = jnp.arange(edges, dtype=jnp.int32)[:, None]
@@ -133,7 +133,9 @@ def stages_along(graphs: PlacedGraphs, back: Int[Array | np.ndarray, "candidates
         row = jnp.where(real, number * edges + edge, candidates * edges)
         return Pass((row,), (None,), (None,), count, (sends,))
 
-    forth, later = way(stage, (False, True)), way(jnp.asarray(back).T, (True, False))
+    late = jnp.where(real.T, graphs.ends[..., 1], -1)
+    back = jnp.argsort(-late, axis=1, stable=True).astype(jnp.int32)
+    forth, later = way(stage, (False, True)), way(back.T, (True, False))
     owner = jnp.where(real.T, graphs.ends[..., 1], graphs.there.shape[1])
     ways_to = (
         jnp.zeros(graphs.there.shape, jnp.int32).at[number[:, None], owner].add(1, mode="drop")

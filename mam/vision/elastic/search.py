@@ -97,7 +97,7 @@ class MatchedGraphs(NamedTuple):
         return self.placed.there
 
     def take(self, chosen: Values | slice) -> "MatchedGraphs":
-        """Return some of the candidates."""
+        """Return some of the candidates; by number on a device."""
         graph, placed, matched = _taken(self.graph, self.placed, self.matched, chosen)
         return MatchedGraphs(graph, placed, matched, self.window, self.pull)
 

@@ -51,10 +51,14 @@ def test_the_wiring_keeps_the_contract(loops: bool) -> None:
     most = max(np.bincount(own[:count].ravel()).max() for own, count in each)
     assert most <= degree_of(graphs) < 2 * most
     check_wiring(wired(graphs, WINDOW, degree_of(graphs)))
-    none = np.tile(np.arange(graphs.radius.shape[1], dtype=np.int32), (3, 1))
-    stages = stages_along(graphs, none)
+    stages = stages_along(graphs)
     assert np.asarray(stages.exact).tolist() == [not loops] * 3
     assert int(stages.deciding.count) == graphs.edge_count.max()
+    forth, back = (np.asarray(way.row[0]) % graphs.radius.shape[1] for way in stages.iteration)
+    for number, count in enumerate(graphs.edge_count.tolist()):
+        assert forth[:count, number].tolist() == list(range(count))
+        assert sorted(back[:count, number].tolist()) == list(range(count))
+        assert (np.diff(graphs.ends[number, back[:count, number], 1]) <= 0).all()
 
 
 def formal_graphs(

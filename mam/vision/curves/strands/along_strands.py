@@ -1,7 +1,9 @@
 r"""What is measured along strands: sums over the points around each, and the pen that drew them.
 
 The pen's own width :math:`P(\theta)` depends on the direction in which it moves, as drawing
-programs round; it is a low quantile of the widths in each of six directions.
+programs round; it is a low quantile of the widths in each of six directions, or what is usual
+there, but no more than 1.75 times that of the direction with the least: where the pen seems to be
+wider, all lines of a direction lie side by side.
 """
 
 from collections.abc import Callable
@@ -15,9 +17,7 @@ from mam.vision.curves.strands.strands import Strands
 THICK = 6.0  # px: curves that are wider show where they touch by their skeleton
 _DIRECTIONS = 6  # of a quarter turn, in each of which the pen is measured
 _ENOUGH = 40  # points that tell of one direction
-_UNEVEN = (
-    1.75  # a pen is no more times wider in one direction; where it seems so, lines lie side by side
-)
+_UNEVEN = 1.75  # times that a pen may be wider in one direction than in another
 _USUAL = 30  # percent of points that are no wider than the pen
 _THINNEST = 5  # percent of points, which a pen draws nearly as wide as others
 

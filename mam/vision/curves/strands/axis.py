@@ -5,7 +5,9 @@ Of the two axes of the picture take the one along which strands advance most ste
 
 .. math:: R = \frac{\sum_\text{strands} |\sum d|}{\sum |d|},
 
-1 where no strand turns back. Ropes and cables turn back everywhere, and no axis is sure there.
+1 where no strand turns back. Ropes and cables turn back everywhere, and no axis is sure there. Two
+lines of a chart that begin or end at one point are one strand, which does turn back there: of these
+only what is not taken back counts below the line.
 """
 
 from dataclasses import dataclass

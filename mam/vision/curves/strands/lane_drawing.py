@@ -36,7 +36,7 @@ class LaneSketch:
     arcs: RunArcs
     widths: RunWidths
     turned: bool
-    bundled: bool = False  # hardly a line is ever alone: it may be a brush
+    bundled: bool  # hardly a line is ever alone: it may be a brush
 
     @cached_property
     def terms(self) -> Float[np.ndarray, "arcs terms"]:

@@ -2,8 +2,9 @@
 
 An arc of runs with one line is a *lane*. In one that several lines share, ink that is wider than
 the pen shows the uppermost and the lowest of them, which are lanes too; where it is as narrow as
-the pen they are on top of each other. Such a *pinch* is the only place where lines can cross. Lanes
-that meet at events keep their order, from top to bottom, and so are joined without any choice.
+the pen they are on top of each other. Such a *pinch* is the only place where lines can cross; where
+ink is wide all along, its narrowest place is taken for one as well. Lanes that meet at events keep
+their order, from top to bottom, and so are joined without any choice.
 """
 
 from collections.abc import Iterator
@@ -174,8 +175,9 @@ def _wide(spare: Float[np.ndarray, " cols"], lines: int) -> Bool[np.ndarray, " c
         wide[:] = False
     for start, stop in _stretches(wide):
         own = spare[start:stop]
-        least = int(own.argmin() if stop - start == count else _depth(own).argmax())
-        if own[least] < _MAYBE and (stop - start == count or _depth(own)[least] > _DIP):
+        depth = _depth(own) if stop - start < count else own.max() - own + _DIP
+        least = int(depth.argmax())
+        if own[least] < _MAYBE and depth[least] >= _DIP:
             wide[max(start + least - _AROUND, 0) : start + least + _AROUND + 1] = False
     for start, stop in _stretches(~wide):
         inner = start > 0 and stop < count

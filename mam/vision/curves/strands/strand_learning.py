@@ -180,7 +180,9 @@ def _least(
 
 
 def _learn_lines(blind: Sequence[Lessons]) -> Float[np.ndarray, " terms"]:
-    """Logistic regression of whether one line alone runs through an arc."""
+    """Logistic regression of whether one line alone runs through an arc, of what is a chart by its
+    mask alone.
+    """
     told = [(some.arcs, some.single) for some in blind if some.arcs is not None]
     if not told:
         return np.zeros(len(LINE_TERMS))

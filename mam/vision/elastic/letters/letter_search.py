@@ -97,7 +97,7 @@ class LetterLibrary(Library):
         few = full.vertices.size * _BYTES <= most_bytes
         kept = [on_each(one) for one in forward_chunks(full, config.forward)] if few else None
         shapes = full.shapes
-        if few and on_one_gpu() and config.rounds:
+        if few and on_one_gpu() and not isinstance(config.sweeps, Flooding):
             shapes = on_each(shapes)
         groups = int(groups_of(full, config.forward).max()) + 1
         return cls(full, source, extent_of(full, _EXTENT), kept, shapes, groups, config)
