@@ -11,7 +11,7 @@ from mam.vision.curves.strands.along_strands import by_direction
 from mam.vision.curves.strands.axis import find_axis
 from mam.vision.curves.strands.curve_grouper import CurveGrouper
 from mam.vision.curves.strands.lanes import _depth, _wide
-from mam.vision.curves.strands.pens import _BESIDE, _beside
+from mam.vision.curves.strands.pens import _NEAR, _near_others
 from mam.vision.curves.strands.strand_drawing import sketch
 
 
@@ -93,6 +93,23 @@ def test_lines_do_not_turn_back_in_a_gap() -> None:
     assert len(straight.strokes) == 2 and len(straight) == 1
 
 
+def test_every_line_has_a_pen_of_its_own_unless_one_is_seen_twice() -> None:
+    """The second chart has a third line in red."""
+    image = np.full((200, 220, 3), 255, np.uint8)
+    lines = (90.0, 110), (110.0, 90), (40.0, 40)
+    for line, ink in zip(lines, ((220, 20, 20), (20, 40, 220), (220, 20, 20)), strict=True):
+        image[drawn(line)] = ink
+    grouper = CurveGrouper.load("curves")
+    [own] = grouper.predict([drawn(*lines[:2])], [image])
+    [twice] = grouper.predict([drawn(*lines)], [image])
+    assert own.pens is not None and twice.pens is not None
+    assert own.pens.each.shape[1] == twice.pens.each.shape[1] == 2
+    assert len(own.pens.differ) == 2 and len(twice.pens.differ) == 0
+    for found in (own, twice):
+        assert found.proof == "exact"
+        assert found.same((90.0, 12.0), (110.0, 207.0)).same
+
+
 def bundle() -> CurvesRow:
     """A chart whose lines are hardly ever alone."""
     row, _ = make_chart(ChartsConfig(), 6, 4)
@@ -117,5 +134,5 @@ def test_places_are_beside_others_as_by_listing(several: list[tuple[int, int, in
     places = np.array([one[:2] for one in several], np.int64).reshape(-1, 2)
     strand = np.array([one[2] for one in several], np.int64)
     far = np.abs(places[:, None] - places).max(2, initial=0)
-    listed = ((far <= _BESIDE) & (strand[:, None] != strand)).any(1)
-    assert _beside(places, strand).tolist() == listed.tolist()
+    listed = ((far <= _NEAR) & (strand[:, None] != strand)).any(1)
+    assert _near_others(places, strand).tolist() == listed.tolist()

@@ -14,11 +14,12 @@ from mam.vision.curves.chain_model import ContourPotentials, Links, score_of
 from mam.vision.curves.strands import line_counts, pen_model
 from mam.vision.curves.strands.curve_grouper import CurveGrouper
 from mam.vision.curves.strands.ink_runs import InkRuns, find_runs
-from mam.vision.curves.strands.lane_drawing import describe_lanes
+from mam.vision.curves.strands.lane_drawing import _TOGETHER, _side_by_side, describe_lanes
 from mam.vision.curves.strands.lane_truth import following_lanes, passing_lines
 from mam.vision.curves.strands.lanes import _aligned, find_lanes, without_small_holes
 from mam.vision.curves.strands.line_counts import find_line_counts
 from mam.vision.curves.strands.pen_model import decide_by_pens
+from mam.vision.curves.strands.pens import PenFit
 from mam.vision.curves.strands.run_arcs import RunArcs, find_arcs, touching
 from mam.vision.curves.strands.run_widths import run_widths
 from mam.vision.curves.strands.strand_drawing import sketch
@@ -104,11 +105,12 @@ def test_lanes_are_aligned_as_near_as_can_be(few: list[float], many: list[float]
     assert cost(tuple(chosen)) == pytest.approx(best)
 
 
-def pens_scored(links: Links, on: np.ndarray, pens: np.ndarray, drawn: tuple[int, ...]) -> float:
+def pens_scored(links: Links, on: np.ndarray, pens: PenFit, drawn: tuple[int, ...]) -> float:
     ends = np.array(drawn)[links.stroke[on]]
     mistaken = int((ends[:, 0] != ends[:, 1]).sum())
-    presence = np.full(len(pens), 3.2)
-    seen = sum(pens[k, pen] for k, pen in enumerate(drawn))
+    mistaken += sum(drawn[one] == drawn[other] for one, other in pens.differ.tolist())
+    presence = np.full(len(pens.each), 3.2)
+    seen = sum(pens.each[k, pen] for k, pen in enumerate(drawn))
     return (
         score_of(links, on, presence, ContourPotentials()) + seen - pen_model._MISTAKEN * mistaken
     )
@@ -120,7 +122,8 @@ def test_pens_and_links_are_the_best_of_all(seed: int) -> None:
     rng = np.random.default_rng(seed)
     stroke = np.array([[0, 2], [0, 3], [1, 2], [1, 3]])[: int(rng.integers(1, 5))]
     links = Links(stroke, np.tile([[1, 0]], (len(stroke), 1)), rng.normal(1, 3, len(stroke)))
-    pens = -rng.exponential(4, (4, 2)).round(2)
+    apart = np.array([[0, 1], [2, 3], [0, 3]])[: int(rng.integers(4))]
+    pens = PenFit(-rng.exponential(4, (4, 2)).round(2), apart)
     found, known = decide_by_pens(links, links, np.full(4, 3.2), pens, ContourPotentials())
     best = max(
         pens_scored(links, np.array(on, bool), pens, drawn)
@@ -198,6 +201,23 @@ def test_crossing_lines_have_a_pinch_and_four_pairs() -> None:
         and not found.same((6.0, 10.0), (5.0, 108.0)).same
     )
     assert found.explained == 1.0
+
+
+def test_lanes_are_side_by_side_in_the_columns_that_both_have() -> None:
+    several = (
+        (courses, sketch(np.asarray(row.mask)).lanes) for row, courses in map(chart, range(9))
+    )
+    courses, drawn = next((courses, drawn) for courses, drawn in several if drawn is not None)
+    lanes = find_lanes(drawn.runs, drawn.arcs, drawn.widths, passing_lines(drawn, courses))
+    columns = [set(lane.col.tolist()) for lane in lanes.each if lane.lines == 1]
+    both = {
+        (i, j): len(columns[i] & columns[j]) - 1
+        for i, j in itertools.combinations(range(len(columns)), 2)
+        if len(columns[i] & columns[j]) > _TOGETHER
+    }
+    found = _side_by_side(lanes)
+    pairs = map(tuple, found.pair.tolist())
+    assert dict(zip(pairs, found.length.tolist(), strict=True)) == both != {}
 
 
 def test_nothing_is_no_chart() -> None:

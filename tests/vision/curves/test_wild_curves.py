@@ -21,6 +21,7 @@ from mam.vision.curves.strands.broken import dashes_of, leaps
 from mam.vision.curves.strands.curve_grouper import CurveGrouper
 from mam.vision.curves.strands.dots import Dots, directed, dot_graph, find_dot_links
 from mam.vision.curves.strands.pen_model import decide_by_pens
+from mam.vision.curves.strands.pens import PenFit
 from mam.vision.curves.strands.roughness import spurs_of
 from mam.vision.curves.strands.steadiness import brush_variance
 from mam.vision.curves.strands.strand_drawing import sketch
@@ -239,7 +240,7 @@ def test_a_demanded_link_counts_in_the_bound_as_in_the_score(
     stroke = stroke[stroke[:, 0] != stroke[:, 1]]
     ends = np.unique(np.sort(2 * stroke + rng.integers(0, 2, stroke.shape), axis=1), axis=0)
     links = Links(ends // 2, ends % 2, rng.normal(1, 3, len(ends)))
-    pens = -np.abs(rng.normal(0, 6, (16, 3)))
+    pens = PenFit(-np.abs(rng.normal(0, 6, (16, 3))), np.array([[0, 5], [2, 9], [5, 9]]))
     presence, potentials = np.full(16, 3.2), ContourPotentials(presence=3.2)
     told = told_of(links, [int(links.score.argmax())], [])
     _, best = decide_by_pens(links, told, presence, pens, potentials)

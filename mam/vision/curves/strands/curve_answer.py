@@ -10,7 +10,7 @@ from scipy.spatial import KDTree
 from mam.vision.curves.answer import Grouped, Point
 from mam.vision.curves.chains import Chain
 from mam.vision.curves.owners import FAR, FAR_LEAST, Trace, label_pixels, mask_pixels
-from mam.vision.curves.strands.pen_model import PenFit
+from mam.vision.curves.strands.pens import PenFit
 from mam.vision.curves.strands.skeleton_cut import means_of
 from mam.vision.curves.strands.strand_ends import Ends, find_ends
 from mam.vision.curves.strands.strands import Strands
@@ -23,7 +23,7 @@ class CurveGrouping(Grouped):
     """The curves of a mask: chains of strands and the bridges between them."""
 
     strokes: Strands
-    pens: PenFit | None = None  # how well strands fit the pens of the picture, if it is known
+    pens: PenFit | None = None  # which pens of the picture strands fit, if it is known
 
     @cached_property
     def trace(self) -> Trace:

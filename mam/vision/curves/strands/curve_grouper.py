@@ -31,7 +31,8 @@ from mam.vision.curves.strands.curve_answer import CurveGrouping
 from mam.vision.curves.strands.lane_drawing import LANE_LOOKS, describe_lanes
 from mam.vision.curves.strands.lane_pairs import LANE_TERMS
 from mam.vision.curves.strands.line_counts import LINE_TERMS, find_line_counts
-from mam.vision.curves.strands.pen_model import PenFit, decide_by_pens
+from mam.vision.curves.strands.pen_model import decide_by_pens
+from mam.vision.curves.strands.pens import PenFit
 from mam.vision.curves.strands.strand_continuation import SCHEMA, StrandContinuation
 from mam.vision.curves.strands.strand_drawing import (
     StrandDrawing,
@@ -53,7 +54,7 @@ _POTENTIALS = ContourPotentials(presence=3.2, termination=-1.6)
 
 
 class Described(NamedTuple):
-    """The strands of a picture, what may be joined, and how well each fits the pens seen in it."""
+    """The strands of a picture, what may be joined, and which of the pens seen in it they fit."""
 
     strands: Strands
     links: Links
@@ -189,7 +190,7 @@ class CurveGrouper(ChainGrouper):
         ]
         decided = self._decided(described)
         return [
-            self._answer(*own, *answer, mask)
+            self._answer(own, *answer, mask)
             for own, answer, mask in zip(described, decided, masks, strict=True)
         ]
 
@@ -252,7 +253,7 @@ class CurveGrouper(ChainGrouper):
         known_links = [clamped(links, corrections)]
         own = Described(found.strokes, links, found.pens, found.pieces_proof)
         [(decided, known)] = self._decided([own], known_links)
-        return self._answer(*own, decided, known, found.pixels)
+        return self._answer(own, decided, known, found.pixels)
 
     def _links(self, drawing: StrandDrawing, continuation: StrandContinuation) -> Links:
         ends = np.stack([drawing.pairs.first, drawing.pairs.second], 1)
@@ -263,14 +264,12 @@ class CurveGrouper(ChainGrouper):
 
     def _answer(
         self,
-        strands: Strands,
-        links: Links,
-        pens: PenFit | None,
-        proof: str | None,
+        own: Described,
         found: Decided,
         known: Certificate,
         mask: Bool[np.ndarray, "rows cols"],
     ) -> CurveGrouping:
+        strands, links, pens, proof = own
         group = group_numbers(links.stroke, found.on, len(strands))
         curve = np.ones(len(strands), bool)
         if links.passage is not None:

@@ -17,15 +17,16 @@ from mam.vision.curves.strands.ink_runs import InkRuns, find_runs
 from mam.vision.curves.strands.lane_fits import find_fits
 from mam.vision.curves.strands.lane_pairs import find_lane_pairs, lane_terms
 from mam.vision.curves.strands.lane_passages import laid_out
-from mam.vision.curves.strands.lanes import find_lanes, without_small_holes
+from mam.vision.curves.strands.lanes import Lanes, find_lanes, without_small_holes
 from mam.vision.curves.strands.line_counts import line_terms
-from mam.vision.curves.strands.pens import pen_fit
+from mam.vision.curves.strands.pens import Beside, PenFit, pen_fit
 from mam.vision.curves.strands.run_arcs import RunArcs, find_arcs, has_spikes
 from mam.vision.curves.strands.run_widths import RunWidths, run_widths
 from mam.vision.curves.strands.strands import Strands, chosen
 
 _SURE = 0.5  # of an axis from which on lines do not turn back
 LANE_LOOKS = ("hue", "same hue", "solidity")
+_TOGETHER = 6  # columns for which lanes are side by side: fewer may be those of a crossing
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class LaneDrawing:
     pair: Int[np.ndarray, "pairs 2"]  # strands: the second one begins where the first one ends
     passage: Int[np.ndarray, " pairs"]
     terms: Float[np.ndarray, "pairs terms"]  # looks come last, where the picture is known
-    pens: Float[np.ndarray, "strands pens"] | None = None  # how well each strand fits each pen
+    pens: PenFit | None = None
 
     @property
     def lanes(self) -> int:
@@ -92,7 +93,16 @@ def describe_lanes(
         own = chosen(strands, np.arange(len(strands) - len(passage)))
         looks = look_terms(find_looks(own, picture), pair[:, 0], pair[:, 1])
         terms = np.concatenate([terms, looks[:, : len(LANE_LOOKS)]], 1)
-        pens = pen_fit(own, picture)
+        pens = pen_fit(own, picture, _side_by_side(lanes))
         if pens is not None:
-            pens = np.pad(pens, ((0, len(passage)), (0, 0)))
+            pens = pens._replace(each=np.pad(pens.each, ((0, len(passage)), (0, 0))))
     return LaneDrawing(strands, pair, passage, terms, pens)
+
+
+def _side_by_side(lanes: Lanes) -> Beside:
+    """Pairs of lanes, without pinches, that are in the same columns."""
+    own = [lane.col[[0, -1]] for lane in lanes.each if lane.lines == 1]
+    start, stop = np.array(own, np.int64).reshape(-1, 2).T
+    pair = np.stack(np.triu_indices(len(own), 1), 1)
+    length = stop[pair].min(1) - start[pair].max(1)
+    return Beside(pair[length >= _TOGETHER], length[length >= _TOGETHER])

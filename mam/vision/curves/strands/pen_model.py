@@ -8,13 +8,13 @@ which the pens of two strands depend on each other: ON, they are one,
     f(a, p, q) = \begin{cases} 0 & a = 0 \text{ or } p = q \\ -\pi & \text{otherwise} \end{cases}
 
 with the price :math:`\pi` of a pen that is mistaken. So the colour of a long stretch decides where
-its line goes at crossings far away.
+its line goes at crossings far away. Where every line has a pen of its own, two strands that advance
+side by side and are of one pen cost :math:`\pi`, too.
 """
 
 import numpy as np
-from jaxtyping import Float
 
-from mam.factors import Table
+from mam.factors import Pairwise, Table
 from mam.graph import GraphBuilder
 from mam.infer import solve
 from mam.infer.certificate import Certificate
@@ -29,10 +29,9 @@ from mam.vision.curves.chain_model import (
     score_of,
     two_sides,
 )
+from mam.vision.curves.strands.pens import PenFit
 
 _MISTAKEN = 6.0  # pi
-
-PenFit = Float[np.ndarray, "strands pens"]
 
 
 def decide_by_pens(
@@ -47,7 +46,8 @@ def decide_by_pens(
 
     >>> links = Links(np.array([[0, 2], [1, 2]]), np.array([[1, 0], [1, 0]]), np.array([1.0, 2.0]))
     >>> pens = np.array([[0.0, -9.0], [-9.0, 0.0], [0.0, -9.0]])
-    >>> found = decide_by_pens(links, links, np.full(3, 4.0), pens, ContourPotentials())
+    >>> fit = PenFit(pens, np.array([[0, 1]]))
+    >>> found = decide_by_pens(links, links, np.full(3, 4.0), fit, ContourPotentials())
     >>> found[0].on.tolist(), found[1].proof
     ([True, False], 'exact')
     """
@@ -58,18 +58,22 @@ def decide_by_pens(
     add_part_attention(
         builder, links.stroke, links.side, two_sides(potentials), vertices=len(presence)
     )
-    pen = builder.variables("pen", len(presence), states=pens.shape[1])
+    count = pens.each.shape[1]
+    pen = builder.variables("pen", len(presence), states=count)
     first = np.arange(len(links)) + len(presence)
-    price = np.zeros((2, pens.shape[1], pens.shape[1]))
-    price[1] = -_MISTAKEN * (1 - np.eye(pens.shape[1]))
+    price = np.zeros((2, count, count))
+    price[1] = -_MISTAKEN * (1 - np.eye(count))
     scopes = np.concatenate([first[:, None], pen[links.stroke]], 1)
     builder.add("same pen", Table.of(scopes, np.tile(price, (len(links), 1, 1, 1))))
-    evidence = {"part": presence, "attention": told.score, "pen": pens}
+    if len(pens.differ):
+        builder.add("other pen", Pairwise.of(pen[pens.differ], -_MISTAKEN * np.eye(count)))
+    evidence = {"part": presence, "attention": told.score, "pen": pens.each}
     found = solve(builder.build(), evidence, bound=bound)
     decided = read_links(found)
     drawn = np.asarray(found["pen"], np.int64)
     ends = drawn[links.stroke[decided.on]]
     score = score_of(links, decided.on, presence, potentials)
-    score += float(pens[np.arange(len(pens)), drawn].sum())
-    score -= _MISTAKEN * int((ends[:, 0] != ends[:, 1]).sum())
+    mistaken = (ends[:, 0] != ends[:, 1]).sum() + np.equal(*drawn[pens.differ].T).sum()
+    score += float(np.take_along_axis(pens.each, drawn[:, None], 1).sum())
+    score -= _MISTAKEN * int(mistaken)
     return decided, certificate_of(found, score, links, told)

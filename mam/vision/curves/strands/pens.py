@@ -11,6 +11,9 @@ by
 lines are printed a pixel or two beside the place where they are drawn. What a strand says for a pen
 is the sum over its points of the logarithm of this, against that of the pen that is seen best. Next
 to another strand points say less, as the upper one of two lines hides the lower one.
+
+In most charts every line has a pen of its own. Strands that advance side by side tell: where hardly
+two of them are clearly of one pen, no two are.
 """
 
 from typing import NamedTuple
@@ -37,7 +40,23 @@ _FARTHEST = 7.0  # px
 _BLURRED = 0.05  # of a sight: a place is not less surely of a pen than this,
 _DOUBT = 1.0  # nor does it say more than that against one
 _EACH = 0.25  # of what a point says: neighbours say the same
-_BESIDE, _HIDDEN = 2, 0.3  # px to another strand, and how much points count where it is that near
+_NEAR, _HIDDEN = 2, 0.3  # px to another strand, and how much points count where it is that near
+_CLEAR = 3.0  # by how much a pen fits a strand better than any other does,
+_TWICE = 0.15  # and the share of what is side by side that may be of one pen nevertheless
+
+
+class Beside(NamedTuple):
+    """Strands that advance side by side, so that they are of two lines."""
+
+    pair: Int[np.ndarray, "pairs 2"]
+    length: Int[np.ndarray, " pairs"]  # px for which they do
+
+
+class PenFit(NamedTuple):
+    """Which pens strands may be of."""
+
+    each: Float[np.ndarray, "strands pens"]  # how well they fit, 0 for the best
+    differ: Int[np.ndarray, "pairs 2"]  # strands that are not of one pen
 
 
 class SeenPens(NamedTuple):
@@ -101,8 +120,8 @@ def see_pens(
     return SeenPens((share * near[..., None]).max(1).T, np.asarray(visible.any(1)))
 
 
-def pen_fit(strands: Strands, picture: SeenPicture) -> Float[np.ndarray, "strands pens"] | None:
-    """How well each strand fits each pen, 0 for the best; None where no two pens are told apart."""
+def pen_fit(strands: Strands, picture: SeenPicture, beside: Beside) -> PenFit | None:
+    """Which pens strands may be of; None where no two pens are told apart."""
     pens = find_pens(strands, picture)
     if len(pens) < 2:
         return None
@@ -111,12 +130,28 @@ def pen_fit(strands: Strands, picture: SeenPicture) -> Float[np.ndarray, "strand
     seen = see_pens(pens, places, picture)
     said = np.log(_BLURRED + seen.match.T)
     said = np.maximum(said - said.max(1, keepdims=True), -_DOUBT)
-    worth = _EACH * seen.visible * np.where(_beside(places, strands.strand), _HIDDEN, 1.0)
+    worth = _EACH * seen.visible * np.where(_near_others(places, strands.strand), _HIDDEN, 1.0)
     columns = [np.bincount(strands.strand, worth * own, len(strands)) for own in said.T]
-    return np.stack(columns, 1)
+    each = np.stack(columns, 1)
+    return PenFit(each, beside.pair if _one_each(each, beside) else beside.pair[:0])
 
 
-def _beside(
+def _one_each(each: Float[np.ndarray, "strands pens"], beside: Beside) -> bool:
+    """Whether strands side by side are hardly ever of one pen, as far as that is clear.
+
+    >>> _one_each(np.array([[0.0, -9.0], [-9.0, 0.0]]), Beside(np.array([[0, 1]]), np.array([7])))
+    True
+    >>> _one_each(np.array([[0.0, -9.0], [0.0, -9.0]]), Beside(np.array([[0, 1]]), np.array([7])))
+    False
+    """
+    best = np.sort(each, 1)
+    clear = best[:, -1] - best[:, -2] > _CLEAR
+    length = beside.length * clear[beside.pair].all(1)
+    one = np.equal(*each.argmax(1)[beside.pair].T)
+    return bool(length[one].sum() <= _TWICE * length.sum())
+
+
+def _near_others(
     places: Int[np.ndarray, "points 2"], strand: Int[np.ndarray, " points"]
 ) -> Bool[np.ndarray, " points"]:
     """Which places have one of another strand next to them."""
@@ -125,6 +160,6 @@ def _beside(
     least, most = np.full(shape, high), np.full(shape, -1)
     np.minimum.at(least, tuple(places.T), strand)
     np.maximum.at(most, tuple(places.T), strand)
-    wide = 2 * _BESIDE + 1
+    wide = 2 * _NEAR + 1
     differ = ndimage.minimum_filter(least, wide) != ndimage.maximum_filter(most, wide)
     return differ[tuple(places.T)]
