@@ -50,9 +50,8 @@ class _Knowing(CurveGrouper):
             sure = np.where(following == lanes.pair[:, 1], _SURE, -_SURE)
             odds = np.where(following >= 0, sure, odds)
         side = np.tile(np.array([[1, 0]]), (len(lanes.pair), 1))
-        return Described(
-            lanes.strands, Links(lanes.pair, side, odds, lanes.passage), lanes.pens, None
-        )
+        links = Links(lanes.pair, side, odds, lanes.passage)
+        return Described(lanes.strands, links, lanes.pens(picture), None)
 
 
 def main() -> None:

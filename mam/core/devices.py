@@ -29,7 +29,7 @@ def on_one_gpu() -> bool:
     if len(devices) != 1 or devices[0].platform != "gpu":
         return False
     capability = str(getattr(devices[0], "compute_capability", ""))  # "9.0"; not of every maker
-    return not re.fullmatch(r"[\d.]+", capability) or float(capability) >= _CAPABILITY
+    return not re.fullmatch(r"\d+\.\d+", capability) or float(capability) >= _CAPABILITY
 
 
 def warps(lanes: int, each: int) -> int:

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mam.data import CurvesRow
 from mam.data.generate.charts import ChartsConfig, make_chart
 from mam.vision.curves.strands.along_strands import by_direction
 from mam.vision.curves.strands.axis import find_axis
@@ -110,14 +109,8 @@ def test_every_line_has_a_pen_of_its_own_unless_one_is_seen_twice() -> None:
         assert found.same((90.0, 12.0), (110.0, 207.0)).same
 
 
-def bundle() -> CurvesRow:
-    """A chart whose lines are hardly ever alone."""
-    row, _ = make_chart(ChartsConfig(), 6, 4)
-    return row
-
-
 def test_bundles_are_charts_where_pens_are_seen() -> None:
-    row = bundle()
+    row, _ = make_chart(ChartsConfig(), 6, 4)  # lines that are hardly ever alone
     seen = sketch(np.asarray(row.mask))
     assert seen.lanes is not None and seen.lanes.bundled and row.image is not None
     assert seen.chart(None) is None

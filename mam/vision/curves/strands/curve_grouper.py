@@ -240,7 +240,7 @@ class CurveGrouper(ChainGrouper):
             bridges = self._links(gaps, continuation)
             bridges = replace(bridges, passage=np.full(len(bridges), -1))
             joined = Links.joined([links, bridges])
-            return Described(lanes.strands, joined, lanes.pens, counts.proof)
+            return Described(lanes.strands, joined, lanes.pens(picture), counts.proof)
         if self.branches:
             drawn = replace(drawn, strands=crossings_whole(drawn.strands))
         drawing = describe(drawn, check_bridging(self.bridging), picture)

@@ -53,12 +53,21 @@ class LaneDrawing:
     pair: Int[np.ndarray, "pairs 2"]  # strands: the second one begins where the first one ends
     passage: Int[np.ndarray, " pairs"]
     terms: Float[np.ndarray, "pairs terms"]  # looks come last, where the picture is known
-    pens: PenFit | None = None
+    beside: Beside
 
     @property
     def lanes(self) -> int:
         """How many of the strands are lanes."""
         return len(self.strands) - len(self.passage)
+
+    def pens(self, picture: SeenPicture | None) -> PenFit | None:
+        """Which pens the strands may be of, if the picture is known and tells several."""
+        if picture is None:
+            return None
+        found = pen_fit(chosen(self.strands, np.arange(self.lanes)), picture, self.beside)
+        if found is None:
+            return None
+        return found._replace(each=np.pad(found.each, ((0, len(self.passage)), (0, 0))))
 
 
 def sketch_lanes(ink: Bool[np.ndarray, "rows cols"], axis: Axis) -> LaneSketch | None:
@@ -88,15 +97,11 @@ def describe_lanes(
     if drawn.turned:
         strands = replace(strands, points=strands.points[:, ::-1])
     pair = np.stack([number[pairs.left], number[pairs.right]], 1)
-    pens = None
     if picture is not None:
         own = chosen(strands, np.arange(len(strands) - len(passage)))
         looks = look_terms(find_looks(own, picture), pair[:, 0], pair[:, 1])
         terms = np.concatenate([terms, looks[:, : len(LANE_LOOKS)]], 1)
-        pens = pen_fit(own, picture, _side_by_side(lanes))
-        if pens is not None:
-            pens = pens._replace(each=np.pad(pens.each, ((0, len(passage)), (0, 0))))
-    return LaneDrawing(strands, pair, passage, terms, pens)
+    return LaneDrawing(strands, pair, passage, terms, _side_by_side(lanes))
 
 
 def _side_by_side(lanes: Lanes) -> Beside:

@@ -175,9 +175,10 @@ def _wide(spare: Float[np.ndarray, " cols"], lines: int) -> Bool[np.ndarray, " c
         wide[:] = False
     for start, stop in _stretches(wide):
         own = spare[start:stop]
-        depth = _depth(own) if stop - start < count else own.max() - own + _DIP
+        whole = stop - start == count
+        depth = own.max() - own if whole else _depth(own)
         least = int(depth.argmax())
-        if own[least] < _MAYBE and depth[least] >= _DIP:
+        if own[least] < _MAYBE and (whole or depth[least] >= _DIP):
             wide[max(start + least - _AROUND, 0) : start + least + _AROUND + 1] = False
     for start, stop in _stretches(~wide):
         inner = start > 0 and stop < count
