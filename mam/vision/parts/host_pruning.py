@@ -1,24 +1,31 @@
-"""The strong pruning of ``candidates.py`` in numpy, for a host that has no accelerator.
+"""The pruning of ``candidates.py`` in numpy, on the host.
 
-The same rules and the same answers, without anything to compile and without padding: only places
-near ON pixels are looked at, and only those placements are compared with many others that a few
-have not ruled out. A window of up to 8 x 8 pixels is one word, so that covering is one AND.
+The same rules and the same answers, without anything to compile and without padding. A window of up
+to 8 x 8 pixels is one word, so that covering is one AND.
+
+What replaces a placement covers all its ON pixels, and so does what replaces that one. So only
+those that are left are compared with each other: most go by one comparison, with the best placement
+uphill, more by one with the best at each place nearby, and only the few others meet all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Int, Int8, Shaped, UInt64
+from jaxtyping import Bool, Float, Int, Int8, Shaped, UInt64
 
 from mam.core.boxes import box_sums
+from mam.factors import Ragged
 from mam.vision.parts.candidates import PartCandidates
 from mam.vision.parts.masks import Parts
 
 _WORD = 64
 LARGEST_SIDE = _WORD  # px of a part: a row of it is in one word
-_AT_ONCE = 1 << 15  # pairs of a placement and a place beside it that are compared at a time
+_PIXELS = 400_000  # of images that are looked at together: arrays that stay in caches
+_AT_ONCE = 1 << 20  # pairs of placements that are compared at a time
+_DOUBLINGS = 2  # of the way uphill: then it leads as far as placements share pixels
 
 
 def prune_on_host(
@@ -29,53 +36,97 @@ def prune_on_host(
     ``states`` are 1 (ON), -1 (OFF) or 0 (unknown); a part is placed by its middle. The list is
     sorted by image, row, column and type. ``pruning`` is "strong" or "none".
     """
-    found = [_pruned(state, parts, pruning) for state in states]
-    image = np.repeat(np.arange(len(found)), [len(row) for row, _, _ in found])
-    none = (np.zeros(0, np.int64),) * 3
-    return PartCandidates(image, *map(np.concatenate, zip(none, *found, strict=True)))
+    rules = _Rules.of(parts, pruning)
+    found = [np.zeros((4, 0), np.int64)]
+    found += [_pruned(states, some, rules) for some in _stacks([state.shape for state in states])]
+    return PartCandidates(*np.concatenate(found, 1))
+
+
+def _stacks(shapes: Sequence[tuple[int, ...]]) -> Iterator[slice]:
+    """Images that follow each other and fit in a column of not too many pixels."""
+    first, pixels = 0, 0
+    for number, (rows, cols) in enumerate(shapes):
+        pixels += rows * cols
+        if number > first and (cols != shapes[first][1] or pixels > _PIXELS):
+            yield slice(first, number)
+            first, pixels = number, rows * cols
+    if len(shapes):
+        yield slice(first, len(shapes))
 
 
 def _pruned(
-    states: Int8[np.ndarray, "rows cols"], parts: Parts, pruning: str
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Row, column and type of the placements in one image."""
-    rim = max(parts.side - 1, 1)  # of unknown pixels, so that nothing lies outside
-    pixels = np.pad(states, rim)
-    spots = _spots(pixels, rim, parts)
-    spot, type_ = _where(_worthy(spots, parts, pruning))
-    if pruning == "strong":
-        near, all_ = (_around(parts, reach) for reach in (1, rim))
-        best, any_ = _Rivals.best(spots, parts), _Rivals.any(spots)
-        # The best of a close neighbour dominates most; only the others are compared with all.
-        for around, rivals in ((near, best), (near, any_), (all_, any_)):
-            for offsets in around.rounds:
-                kept = rivals.undominated(spots, spot, type_, around, offsets)
-                spot, type_ = spot[kept], type_[kept]
-    row, column = np.divmod(spots.place[spot], pixels.shape[1])
-    return row - rim, column - rim, type_
+    states: Sequence[Int8[np.ndarray, "_ _"]], some: slice, rules: "_Rules"
+) -> Int[np.ndarray, "4 placed"]:
+    """Image, row, column and type of the placements in some images of one width."""
+    stack = _Stack.of(states[some], rules.rim)
+    placed = _worthy(stack, rules)
+    for rivals in (_uphill, _bests, _all) if rules.strong else ():
+        kept = np.ones(len(placed.type), bool)
+        for pairs in rivals(placed, rules):
+            kept[_replaced(placed, pairs, rules)] = False
+        placed = placed.take(kept)
+    row, column = np.divmod(placed.place, stack.pixels.shape[1])
+    image = np.searchsorted(stack.top, row, "right") - 1
+    return np.stack([image + some.start, row - stack.top[image], column - rules.rim, placed.type])
+
+
+class _Stack(NamedTuple):
+    """Images one below the other.
+
+    Unknown pixels around each of them keep them apart, and then nothing lies outside.
+    """
+
+    pixels: Int8[np.ndarray, "rows cols"]
+    top: Int[np.ndarray, " images"]  # their first rows
+    beyond: Bool[np.ndarray, " rows"]  # the rows that are of none
+
+    @classmethod
+    def of(cls, states: Sequence[Int8[np.ndarray, "_ cols"]], rim: int) -> "_Stack":
+        rows = np.array([len(state) for state in states])
+        top = np.cumsum(rows + rim) - rows
+        size = int(rows.sum()) + rim * (len(rows) + 1)
+        pixels = np.zeros((size, states[0].shape[1] + 2 * rim), np.int8)
+        beyond = np.ones(size, bool)
+        for state, first in zip(states, top.tolist(), strict=True):
+            pixels[first : first + len(state), rim:-rim] = state
+            beyond[first : first + len(state)] = False
+        return cls(pixels, top, beyond)
 
 
 @dataclass(frozen=True, eq=False)
-class _Around:
-    """The parts as words, alone and seen from a neighbour."""
+class _Rules:
+    """The parts as words, alone and seen from a neighbour, and which placements are worth it."""
 
+    side: int
+    strong: bool
     own: UInt64[np.ndarray, "words types"]
     shifted: UInt64[np.ndarray, "words offsets types"]  # a part moved and cut to the window
     offsets: Int[np.ndarray, "offsets 2"]
+    worth: Float[np.ndarray, "sizes sizes"]  # by the number of ON and of OFF pixels covered
+    spill: Shaped[np.ndarray, " sizes"]  # by that of ON pixels, the fewest OFF ones that spoil it
+    least_on: int  # ON pixels that a window needs
+    least: int  # that are ON or unknown
 
     @property
-    def rounds(self) -> list[Int[np.ndarray, " some"]]:
-        """The offsets that are tried together: the middle and those beside it, or all others."""
-        far = np.abs(self.offsets).max(1)
-        if far.max() > 1:
-            return [np.flatnonzero(far > 1)]
-        return [np.flatnonzero(far == distance) for distance in (0, 1)]
+    def rim(self) -> int:
+        return max(self.side - 1, 1)
 
-
-@lru_cache(maxsize=16)
-def _around(parts: Parts, reach: int) -> _Around:
-    moved, offsets = parts.moved(reach)
-    return _Around(_packed(parts.masks), _packed(moved), offsets)
+    @classmethod
+    @lru_cache(maxsize=16)
+    def of(cls, parts: Parts, pruning: str) -> "_Rules":
+        strong, noise = pruning == "strong", parts.noise
+        gain, loss, prior = np.array([noise.gain, noise.loss, noise.prior], np.float32)
+        number = np.arange(int(parts.sizes.max()) + 1, dtype=np.float32)
+        worth = gain * number[:, None] - strong * loss * number + prior
+        spill = (worth > 0).sum(1)
+        worthy = np.flatnonzero(spill)
+        least_on = int(worthy.min(initial=len(number)))
+        # With so many ON, a part must have no more OFF than that; all others are not OFF.
+        least = int(np.maximum(worthy, parts.sizes.min() - spill[worthy] + 1).min(initial=least_on))
+        moved, offsets = parts.moved(max(parts.side - 1, 1))
+        own, shifted = _packed(parts.masks), _packed(moved)
+        spill = spill.astype(np.min_scalar_type(len(number)))
+        return cls(parts.side, strong, own, shifted, offsets, worth, spill, least_on, least)
 
 
 def _packed(masks: Bool[np.ndarray, "*batch side side"]) -> UInt64[np.ndarray, "words *batch"]:
@@ -91,48 +142,96 @@ def _words(rows: Sequence[UInt64[np.ndarray, "*batch"]]) -> UInt64[np.ndarray, "
     words = []
     for first in range(0, side, each):
         some = rows[first : first + each]
-        moved = [code << np.uint64(place * side) for place, code in enumerate(some)]
-        words.append(np.bitwise_or.reduce(moved))
+        word = some[0]
+        for place, code in enumerate(some[1:], 1):
+            word = word | code << np.uint64(place * side)
+        words.append(word)
     return np.stack(words)
 
 
 @dataclass(frozen=True, eq=False)
-class _Spots:
-    """The places near ON pixels, and what every type of part covers there; the last is none."""
+class _Placed:
+    """Placements in an image, sorted by place and type."""
 
-    place: Int[np.ndarray, " spots"]  # number of the pixel, in the image with its rim
-    width: int  # of that
-    number: Int[np.ndarray, " pixels"]  # of the spot at each pixel
-    on: UInt64[np.ndarray, "words spots"]  # pixels around it
-    covered: Shaped[np.ndarray, "spots types"]  # number of ON pixels under each part
-    spilled: Shaped[np.ndarray, "spots types"]  # number of OFF pixels
+    shape: tuple[int, ...]  # of the image in its rim
+    place: Int[np.ndarray, " placed"]  # number of the pixel
+    type: Int[np.ndarray, " placed"]
+    worth: Float[np.ndarray, " placed"]
+    covered: Shaped[np.ndarray, " placed"]  # number of ON pixels
+    spilled: Shaped[np.ndarray, " placed"]  # number of OFF pixels
+    on: UInt64[np.ndarray, "words placed"]  # the ON pixels
+
+    def take(self, kept: Bool[np.ndarray, " placed"]) -> "_Placed":
+        which = np.flatnonzero(kept)
+        return _Placed(
+            self.shape,
+            self.place[which],
+            self.type[which],
+            self.worth[which],
+            self.covered[which],
+            self.spilled[which],
+            self.on[:, which],
+        )
+
+    @cached_property
+    def by_spot(self) -> Ragged:
+        """The placements at every place that has any."""
+        size = len(self.place)
+        first = np.append(True, self.place[1:] != self.place[:-1])[:size]
+        return Ragged(np.arange(size), np.append(np.flatnonzero(first), size))
+
+    @cached_property
+    def best(self) -> Int[np.ndarray, " spots"]:
+        """The first of those that are worth most at every spot."""
+        first = self.by_spot.offsets[:-1]
+        top = np.maximum.reduceat(self.worth, first)
+        tops = np.flatnonzero(self.worth == np.repeat(top, self.by_spot.lengths))
+        return tops[np.searchsorted(tops, first)]
+
+    def beside(
+        self, offsets: Int[np.ndarray, "offsets 2"], some: slice = slice(None)
+    ) -> Int[np.ndarray, "spots offsets"]:
+        """The spot at each offset from some of the spots; -1: there is none."""
+        place = self.place[self.by_spot.offsets[:-1]]
+        number = np.full(self.shape, -1, np.int32).ravel()
+        number[place] = np.arange(len(place), dtype=np.int32)
+        return number[place[some, None] + offsets @ np.array([self.shape[1], 1])]
 
 
-def _spots(pixels: Int8[np.ndarray, "rows cols"], rim: int, parts: Parts) -> _Spots:
-    """Find the places around which there are enough ON pixels for any placement."""
-    least = int(-parts.noise.prior // parts.noise.gain) + 1
-    on, width = pixels > 0, pixels.shape[1]
-    place = _promising(on, rim, parts.side, least)
-    number = np.full(pixels.size, len(place), np.int32)
-    number[place] = np.arange(len(place), dtype=np.int32)
-    place = np.append(place, 0)  # in the rim, where there are no pixels around
-    both = [_windows(some, place, parts.side) for some in (on, pixels < 0)]
-    for words in both:
-        words[:, -1] = 0
-    own = _around(parts, 1).own
-    covered, spilled = (_counts(words, own) for words in both)
-    return _Spots(place, width, number, both[0], covered, spilled)
+class _Pairs(NamedTuple):
+    """Placements, others that might replace them, and where these are, seen from them."""
+
+    one: Int[np.ndarray, " pairs"]
+    other: Int[np.ndarray, " pairs"]
+    offset: Int[np.ndarray, " pairs"]
+
+
+def _worthy(stack: _Stack, rules: _Rules) -> _Placed:
+    """The placements with a positive gain bound."""
+    pixels, (place, whole) = stack.pixels, _promising(stack, rules)
+    on = _windows(pixels > 0, place, rules.side)
+    off = _packed(np.ones((1, rules.side, rules.side), bool)) & ~on
+    off[:, ~whole] = _windows(pixels < 0, place[~whole], rules.side)
+    covered, spilled = _counts(on, rules.own), _counts(off, rules.own)
+    spot, type_ = _where(spilled < rules.spill[covered])
+    covered, spilled = covered[spot, type_], spilled[spot, type_]
+    mine = on[:, spot] & rules.own[:, type_]
+    worth = rules.worth[covered, spilled]
+    return _Placed(pixels.shape, place[spot], type_, worth, covered, spilled, mine)
 
 
 def _promising(
-    on: Bool[np.ndarray, "rows cols"], rim: int, side: int, least: int
-) -> Int[np.ndarray, " places"]:
-    """The pixels of the image in its rim that have the ``least`` ON pixels in their windows."""
-    first = rim - side // 2  # of the windows of the image's own pixels
-    inside = slice(first, -first or None)
-    count = box_sums(on[inside, inside], side)
-    row, column = _where(count >= least)
-    return (row + rim) * on.shape[1] + column + rim
+    stack: _Stack, rules: _Rules
+) -> tuple[Int[np.ndarray, " places"], Bool[np.ndarray, " places"]]:
+    """The pixels of the images with enough in their windows, and whether all of that is known."""
+    rim, first = rules.rim, rules.rim - rules.side // 2  # of the windows of the images' own pixels
+    seen = stack.pixels[first : -first or None, first : -first or None]
+    on, able = box_sums(seen > 0, rules.side), box_sums(seen >= 0, rules.side)
+    enough = (on >= rules.least_on) & (able >= rules.least)
+    enough[stack.beyond[rim:-rim]] = False
+    row, column = _where(enough)
+    place = (row + rim) * stack.pixels.shape[1] + column + rim
+    return place, on[row, column] == able[row, column]
 
 
 def _windows(
@@ -157,16 +256,6 @@ def _counts(
     return counts[0] if len(counts) == 1 else np.stack(counts).sum(0, dtype=np.int16)
 
 
-def _worthy(spots: _Spots, parts: Parts, pruning: str) -> Bool[np.ndarray, "spots types"]:
-    """Tell which placements have a positive gain bound."""
-    gain, loss, prior = np.array(
-        [parts.noise.gain, parts.noise.loss, parts.noise.prior], np.float32
-    )
-    number = np.arange(int(parts.sizes.max()) + 1, dtype=np.float32)
-    table = gain * number[:, None] - (pruning == "strong") * loss * number + prior > 0
-    return table[spots.covered, spots.spilled]
-
-
 def _where(
     which: Bool[np.ndarray, "rows cols"],
 ) -> tuple[Int[np.ndarray, " found"], Int[np.ndarray, " found"]]:
@@ -175,90 +264,66 @@ def _where(
     return row, column
 
 
-@dataclass(frozen=True, eq=False)
-class _Rivals:
-    """Who may replace a placement: some types of parts at every spot."""
+def _uphill(placed: _Placed, rules: _Rules) -> Iterator[_Pairs]:
+    """Each placement with the best one that is reached by going to the best spot beside."""
+    if not len(placed.type):
+        return
+    near = np.abs(rules.offsets).max(1) <= 1
+    beside = placed.beside(rules.offsets[near])
+    top = np.append(placed.worth[placed.best], -np.inf)
+    summit = np.take_along_axis(beside, top[beside].argmax(1)[:, None], 1)[:, 0]
+    for _ in range(_DOUBLINGS):
+        summit = summit[summit]
+    place = np.stack(np.divmod(placed.place[placed.by_spot.offsets[:-1]], placed.shape[1]), 1)
+    step = place[summit] - place
+    offset = (step + rules.rim) @ np.array([2 * rules.rim + 1, 1])
+    spot = placed.by_spot.row_of_value
+    one = np.flatnonzero((np.abs(step).max(1) <= rules.rim)[spot])
+    yield _Pairs(one, placed.best[summit][spot[one]], offset[spot[one]])
 
-    type: Int[np.ndarray, "spots rivals"]
-    covered: Shaped[np.ndarray, "spots rivals"]
-    spilled: Shaped[np.ndarray, "spots rivals"]
-    most: Shaped[np.ndarray, " spots"]  # ON pixels that one of them covers
-    least: Shaped[np.ndarray, " spots"]  # OFF pixels
 
-    @classmethod
-    def any(cls, spots: _Spots) -> "_Rivals":
-        """All types."""
-        types = np.arange(spots.covered.shape[1])
-        # Along the first axis: ten times as fast.
-        most = np.ascontiguousarray(spots.covered.T).max(0)
-        least = np.ascontiguousarray(spots.spilled.T).min(0)
-        every = np.broadcast_to(types, spots.covered.shape)
-        return cls(every, spots.covered, spots.spilled, most, least)
+def _bests(placed: _Placed, rules: _Rules) -> Iterator[_Pairs]:
+    """Each placement with the best one at every spot within reach."""
+    if len(placed.by_spot) == len(placed.type):
+        return  # all are
+    for mine, there, offset in _spots_in_reach(placed, rules):
+        pair = mine.row_of_value
+        yield _Pairs(mine.values, placed.best[there[pair]], offset[pair])
 
-    @classmethod
-    def best(cls, spots: _Spots, parts: Parts) -> "_Rivals":
-        """The type that explains the pixels around a spot best, by itself."""
-        noise = parts.noise
-        number = np.arange(int(parts.sizes.max()) + 1)
-        worth = (noise.gain * number[:, None] - noise.loss * number).astype(np.float32)
-        best = worth[spots.covered, spots.spilled].argmax(1)[:, None]
-        covered, spilled = (
-            np.take_along_axis(each, best, 1) for each in (spots.covered, spots.spilled)
-        )
-        return cls(best, covered, spilled, covered[:, 0], spilled[:, 0])
 
-    def undominated(
-        self,
-        spots: _Spots,
-        spot: Int[np.ndarray, " some"],
-        type_: Int[np.ndarray, " some"],
-        around: _Around,
-        offsets: Int[np.ndarray, " offsets"],
-    ) -> Int[np.ndarray, " kept"]:
-        """The numbers of the placements that no rival at some offsets can replace."""
-        kept = np.ones(len(spot), bool)
-        step = max(_AT_ONCE // len(offsets), 1)
-        for start in range(0, len(spot), step):
-            some = slice(start, start + step)
-            pairs = self._beside_rivals(spots, spot[some], type_[some], around.offsets, offsets)
-            won = self._replace(spots, spot[some], type_[some], around, *pairs)
-            kept[start + won] = False
-        return np.flatnonzero(kept)
+def _all(placed: _Placed, rules: _Rules) -> Iterator[_Pairs]:
+    """Each placement with all others within reach."""
+    for mine, there, offset in _spots_in_reach(placed, rules):
+        pair = mine.row_of_value
+        others = placed.by_spot.take(there[pair])
+        again = others.row_of_value
+        yield _Pairs(mine.values[again], others.values, offset[pair[again]])
 
-    def _replace(
-        self,
-        spots: _Spots,
-        spot: Int[np.ndarray, " some"],
-        type_: Int[np.ndarray, " some"],
-        around: _Around,
-        one: Int[np.ndarray, " pairs"],
-        there: Int[np.ndarray, " pairs"],
-        offset: Int[np.ndarray, " pairs"],
-    ) -> Int[np.ndarray, " won"]:
-        """Which of the placements ``one`` some rival ``there`` can replace; some come twice."""
-        n, f = (v[spot[one], type_[one]][:, None] for v in (spots.covered, spots.spilled))
-        n_there, f_there = self.covered[there], self.spilled[there]
-        able = (n_there >= n) & (f_there <= f)
-        pair, rival = _where(able)
-        one, offset, there = one[pair], offset[pair], there[pair]
-        other, middle = self.type[there, rival], len(around.offsets) // 2
-        better = (n_there > n)[pair, rival] | (f_there < f)[pair, rival] | (offset < middle)
-        better |= (offset == middle) & (other < type_[one])
-        mine = spots.on[:, spot[one]] & around.own[:, type_[one]]
-        outside = mine & ~around.shifted[:, offset, other]
-        return one[better & (outside == 0).all(0)]
 
-    def _beside_rivals(
-        self,
-        spots: _Spots,
-        spot: Int[np.ndarray, " some"],
-        type_: Int[np.ndarray, " some"],
-        steps: Int[np.ndarray, "steps 2"],
-        offsets: Int[np.ndarray, " offsets"],
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Placements, spots beside them where a rival covers enough, and the offsets of these."""
-        down, right = steps[offsets].T
-        there = spots.number[spots.place[spot, None] + (down * spots.width + right)]
-        n, f = spots.covered[spot, type_], spots.spilled[spot, type_]
-        one, which = _where((self.most[there] >= n[:, None]) & (self.least[there] <= f[:, None]))
-        return one, there[one, which], offsets[which]
+def _spots_in_reach(
+    placed: _Placed, rules: _Rules
+) -> Iterator[tuple[Ragged, Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"]]]:
+    """Pairs of spots, some at a time: the placements at one, the other, and its offset."""
+    most = int(placed.by_spot.lengths.max(initial=1))
+    step, few = max(_AT_ONCE // len(rules.offsets), 1), max(_AT_ONCE // most**2, 1)
+    for begin in range(0, len(placed.by_spot), step):
+        beside = placed.beside(rules.offsets, slice(begin, begin + step))
+        spot, offset = _where(beside >= 0)
+        there = beside[spot, offset]
+        for first in range(0, len(spot), few):
+            some = slice(first, first + few)
+            yield placed.by_spot.take(spot[some] + begin), there[some], offset[some]
+
+
+def _replaced(placed: _Placed, pairs: _Pairs, rules: _Rules) -> Int[np.ndarray, " replaced"]:
+    """The placements that their others can replace; some come twice."""
+    one, other, offset = pairs
+    n, f, n_there, f_there = (
+        values[which] for which in (one, other) for values in (placed.covered, placed.spilled)
+    )
+    able = (n_there >= n) & (f_there <= f)
+    able &= (other < one) | (n_there > n) | (f_there < f)
+    (some,) = np.nonzero(able)
+    one, other, offset = one[some], other[some], offset[some]
+    outside = placed.on[:, one] & ~rules.shifted[:, offset, placed.type[other]]
+    return one[(outside == 0).all(0)]

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mam.core.growing import GrowingSizes
 from mam.vision.images.binary import as_states
@@ -68,3 +70,50 @@ def test_numpy_finds_what_programs_find(
     monkeypatch.setattr(tiles, "on_host", lambda parts, pruning: False)
     known = rows_of(list_candidates(states, parts, pruning, GrowingSizes()))
     assert rows_of(prune_on_host(states, parts, pruning)) == known and len(known) > 5
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["strong", "none"]))
+@settings(deadline=None, max_examples=25)
+def test_images_of_all_sizes_do_not_know_of_each_other(seed: int, pruning: str) -> None:
+    """Stacked in columns or alone, with unknown pixels, at borders and without any."""
+    random = np.random.default_rng(seed)
+    masks = random.random((3, 5, 5)) < 0.5
+    masks[:, 2, 2] = True
+    parts = Parts(masks, Noise(pi01=0.1, prior=float(random.uniform(-25, -5))))
+    states = [
+        random.choice(np.array([-1, 0, 1], np.int8), (rows, cols), p=[0.6, 0.1, 0.3])
+        for rows, cols in random.integers(1, 14, (6, 2)).clip(None, (14, 9))
+    ]
+    together = rows_of(prune_on_host(states, parts, pruning))
+    alone = [rows_of(prune_on_host([state], parts, pruning)) for state in states]
+    known = [[image, *place] for image, some in enumerate(alone) for _, *place in some]
+    assert together == known
+    assert known == rows_of(prune_by_definition(states, parts, pruning))
+
+
+def prune_by_definition(states: list[np.ndarray], parts: Parts, pruning: str) -> PartCandidates:
+    """Every placement against every other one, pixel by pixel."""
+    noise, found = parts.noise, []
+    for image, state in enumerate(states):
+        wide = np.pad(state, parts.radius)
+        placed = []
+        for row, column, type_ in np.ndindex(*state.shape, len(parts)):
+            under = np.argwhere(parts.masks[type_]) + np.array([row, column])
+            seen = wide[tuple(under.T)]
+            on = frozenset(map(tuple, under[seen > 0].tolist()))
+            covers = frozenset(map(tuple, under.tolist()))
+            off = int((seen < 0).sum())
+            loss = noise.loss if pruning == "strong" else 0.0
+            if noise.gain * len(on) - loss * off + noise.prior > 0:
+                placed.append(((row, column, type_), on, covers, off))
+        for place, on, _, off in placed:
+            gone = pruning == "strong" and any(
+                on <= covers
+                and off_there <= off
+                and len(more) >= len(on)
+                and (len(more) > len(on) or off_there < off or other < place)
+                for other, more, covers, off_there in placed
+            )
+            if not gone:
+                found.append((image, *place))
+    return PartCandidates(*np.array(found, np.int64).reshape(-1, 4).T)
