@@ -9,6 +9,9 @@ evidence p on the part it scores
     0 \text{ alone}, \quad p + t \text{ at the end of a curve}, \quad p \text{ inside of one}
 
 (presence :math:`p`, termination :math:`t < 0`). Nearly all components of such models are trees.
+
+Where :math:`p = -2t`, a piece scores :math:`p / 2` for every side that is joined, whatever the
+other does. Its sides are then parts by themselves, and the model falls apart at every piece.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +25,7 @@ from mam.core.columns import Columns
 from mam.core.devices import by_device
 from mam.core.schema import Setting, floats
 from mam.factors import PatternSet
-from mam.graph import compile_graphs
+from mam.graph import FactorGraph, compile_graphs
 from mam.infer import Options, Solution, solve
 from mam.infer.certificate import Certificate
 from mam.models import MarkovAttentionModel, PartKind, part_attention_model
@@ -98,6 +101,20 @@ def two_sides(potentials: ContourPotentials) -> PartKind:
     return PartKind(PatternSet.of([[0, 0], [0, 1], [1, 0], [1, 1]]), [0.0, end, end, 0.0])
 
 
+def _solved_graph(
+    links: Links, presence: Presence, potentials: ContourPotentials
+) -> tuple[FactorGraph, dict[str, np.ndarray]]:
+    """What is solved for the links: the contour model, or that of sides where it is the same."""
+    if not (presence == -2 * potentials.termination).all():
+        kind = two_sides(potentials)
+        graph, _ = part_attention_graph(links.stroke, links.side, kind, vertices=len(presence))
+        return graph, {"part": presence, "attention": links.score}
+    side, sides = 2 * links.stroke + links.side, np.repeat(presence / 2, 2)
+    kind = PartKind(PatternSet.of([[0], [1]]))
+    graph, _ = part_attention_graph(side, np.zeros_like(side), kind, vertices=len(sides))
+    return graph, {"part": sides, "attention": links.score}
+
+
 class Decided(NamedTuple):
     """The states of links, with what is known of them."""
 
@@ -125,9 +142,7 @@ class ChainSolver:
         """
         if not len(links):
             return NO_LINKS
-        kind = two_sides(potentials)
-        graph, _ = part_attention_graph(links.stroke, links.side, kind, vertices=len(presence))
-        evidence = {"part": presence, "attention": links.score}
+        graph, evidence = _solved_graph(links, presence, potentials)
         if by_device(False, len(links) >= _WORTH_COMPILING):
             graph = compile_graphs(graph, self._room)
             self._room = graph.room

@@ -20,6 +20,7 @@ from mam.vision.curves.chain_model import (
 from mam.vision.curves.chains import find_chains, group_numbers
 
 USUAL = ContourPotentials()
+SIDES = ContourPotentials(presence=3.2, termination=-1.6)
 SOLVER = ChainSolver()
 
 
@@ -66,6 +67,25 @@ def test_answers_are_the_best_ones_and_proved(tangle: tuple[Links, np.ndarray]) 
     assert known.score == pytest.approx(optimum(links, presence), abs=1e-9)
     assert known.bound == known.score and known.proof == "exact"
     assert (found.belief[found.on] >= 0).all() and (found.belief[~found.on] <= 0).all()
+
+
+@given(tangles())
+def test_sides_are_parts_by_themselves_where_presence_is_twice_the_price_of_an_end(
+    tangle: tuple[Links, np.ndarray],
+) -> None:
+    """The same answers and margins as of the contour model itself, by enumeration."""
+    links = tangle[0]
+    presence = np.full(int(links.stroke.max(initial=0)) + 1, SIDES.presence)
+    found = SOLVER.decide(links, presence, SIDES)
+    model, evidence = contour_model(links, presence, SIDES)
+    best = enumerate_exactly(model.graph, evidence).score
+    assert certify(links, found, presence, SIDES).score == pytest.approx(best, abs=1e-9)
+    for link, (on, belief) in enumerate(zip(found.on, found.belief, strict=True)):
+        score = links.score.copy()
+        score[link] += -1e3 if on else 1e3  # the other state, in whatever company
+        other = enumerate_exactly(model.graph, {**evidence, "attention": score}).score
+        other -= 0.0 if on else 1e3
+        assert abs(belief) == pytest.approx(best - other, abs=1e-6)
 
 
 @given(tangles())
