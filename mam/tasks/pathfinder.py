@@ -110,16 +110,30 @@ def predict(
     """
     if input not in INPUTS:
         raise ValueError(f"input is one of {', '.join(INPUTS)}, not {input!r}")
-    if input == "clean":
-        if not all(isinstance(row, PathfinderRow) for row in rows):
-            raise ValueError(
-                "published rows have no picture without markers: use the input `image`"
-            )
-        markers = [np.asarray(row.markers) for row in rows]
-        found = grouper.predict([row.clean for row in rows if isinstance(row, PathfinderRow)])
-    else:
-        markers: list[np.ndarray] = [_found_markers(row.image) for row in rows]
-        found = group_marked([row.image for row in rows], markers, grouper)
+    if input == "image":
+        return grouper.spread(_answer_image, [row.image for row in rows])
+    if not all(isinstance(row, PathfinderRow) for row in rows):
+        raise ValueError("published rows have no picture without markers: use the input `image`")
+    clean = [(row.clean, row.markers) for row in rows if isinstance(row, PathfinderRow)]
+    return grouper.spread(_answer_clean, clean)
+
+
+def _answer_clean(
+    grouper: ContourGrouper, rows: Sequence[tuple[np.ndarray, np.ndarray]], first: int
+) -> list[Same | Unanswered]:
+    """Answer rows by their pictures without markers, and the markers."""
+    images, markers = zip(*rows, strict=True)
+    return _answers(grouper.predict(images, first=first), [np.asarray(at) for at in markers])
+
+
+def _answer_image(
+    grouper: ContourGrouper, images: Sequence[np.ndarray], first: int
+) -> list[Same | Unanswered]:
+    markers = [_found_markers(image) for image in images]
+    return _answers(group_marked(images, markers, grouper, first), markers)
+
+
+def _answers(found: Sequence[Grouping], markers: Sequence[np.ndarray]) -> list[Same | Unanswered]:
     return [_answer(one, at) for one, at in zip(found, markers, strict=True)]
 
 
@@ -127,10 +141,11 @@ def group_marked(
     images: Sequence[UInt8[np.ndarray, "rows cols"]],
     markers: Sequence[Int[np.ndarray, "_ 2"]],
     grouper: ContourGrouper,
+    first: int = 0,
 ) -> list[Grouping]:
     """Group images with discs in them: these are lifted, and hide the ends of contours."""
     lifted = [lift_discs(image, at) for image, at in zip(images, markers, strict=True)]
-    return grouper.predict([one.image for one in lifted], [one.hidden for one in lifted])
+    return grouper.predict([one.image for one in lifted], [one.hidden for one in lifted], first)
 
 
 def _found_markers(image: UInt8[np.ndarray, "rows cols"]) -> Int[np.ndarray, "_ 2"]:

@@ -1,16 +1,16 @@
 """What the groupers of strokes and of strands share: the solver of their model, and workers."""
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import starmap
-from typing import Any
+from typing import Any, Self
 
 from mam.core.estimator import Estimator
 from mam.core.workers import Workers, worker_count
 from mam.vision.curves.chain_model import ChainSolver
 
-_PIECES = 4  # for each worker, so that none waits long for the last
+_PIECES = 2  # for each worker at least: many small ones are slower than waiting for the last
 _MOST = 32  # images of a piece
 WIDEST = 10.0  # times the gaps learned from; beyond, everything might be joined to everything
 NEXT_TO_NOTHING = 1e-9  # stands for no bridging at all where gaps are divided by it
@@ -43,20 +43,34 @@ class ChainGrouper(Estimator):
         """Remembers sizes of arrays."""
         return ChainSolver()
 
+    def spread(
+        self, work: Callable[[Self, Sequence[Any], int], list[Any]], items: Sequence[Any]
+    ) -> list[Any]:
+        """What ``work`` says of all items, given a grouper, some of them and the first number.
+
+        Worker processes, if there are, do all of it: only the items and what is said go between.
+        ``work`` is a function of a module, so that they find it.
+        """
+        return self._piecewise(len(items), lambda some: (items[some], some.start), work=work)
+
     def _piecewise(
-        self, count: int, read: Callable[[slice], tuple[Any, ...]], alone: int | None = None
+        self,
+        count: int,
+        read: Callable[[slice], tuple[Any, ...]],
+        alone: int | None = None,
+        work: Callable[..., list[Any]] | None = None,
     ) -> list[Any]:
         """The answers to ``count`` images, of which ``read`` takes some: pieces of ``alone`` images
         for this process (all, if None), or fewer for worker processes.
         """
-        jobs = worker_count(self.n_jobs)
+        jobs, work = worker_count(self.n_jobs), work or type(self)._answered
         size = (alone or count) if jobs == 1 else min(max(count // (_PIECES * jobs), 1), _MOST)
         starts = range(0, count, max(size, 1))
         calls = (read(slice(start, min(start + size, count))) for start in starts)
         if jobs == 1 or len(starts) == 1:
-            pieces = starmap(self._answered, calls)
+            pieces = starmap(partial(work, self), calls)
         else:
-            pieces = self._workers(jobs).each(partial(_answer, pickle.dumps(self)), calls)
+            pieces = self._workers(jobs).each(partial(_by_copy, pickle.dumps(self), work), calls)
         return [one for piece in pieces for one in piece]
 
     def _workers(self, jobs: int) -> Workers:
@@ -70,11 +84,12 @@ class ChainGrouper(Estimator):
         raise NotImplementedError
 
 
-def _answer(grouper: bytes, *piece: Any) -> list[Any]:
-    """What a grouper says of a piece, in a worker."""
-    return _opened(grouper)._answered(*piece)
+def _by_copy(grouper: bytes, work: Callable[..., list[Any]], *piece: Any) -> list[Any]:
+    """What is done with a grouper, in a worker."""
+    return work(_opened(grouper), *piece)
 
 
 @lru_cache(maxsize=2)  # what a grouper remembers of earlier images serves the next
 def _opened(grouper: bytes) -> ChainGrouper:
-    return pickle.loads(grouper)
+    """The grouper, with no workers of its own."""
+    return pickle.loads(grouper).set_params(n_jobs=None)

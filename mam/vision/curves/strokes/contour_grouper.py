@@ -132,18 +132,20 @@ class ContourGrouper(ChainGrouper):
         self.provenance_ = {"images": len(strokes), "neighbours": neighbours}
         return self
 
-    def predict(self, images: Images, hidden: Sequence[Hidden] | None = None) -> list[Grouping]:
+    def predict(
+        self, images: Images, hidden: Sequence[Hidden] | None = None, first: int = 0
+    ) -> list[Grouping]:
         """Group the strokes of each image.
 
         ``hidden`` lists, by image, where contours end in strokes that something covers: they take
-        part as well.
+        part as well. ``first`` is the number by which errors call the first image.
         """
         self._checked()
         weights = as_weights(images, self.threshold)
         self._check_beside(weights, hidden, "hidden strokes")
         self._learned("continuation_")
         return self._piecewise(
-            len(weights), lambda some: (weights[some], hidden and hidden[some], some.start)
+            len(weights), lambda some: (weights[some], hidden and hidden[some], first + some.start)
         )
 
     def _answered(
