@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int8, Shaped, UInt64
+from numpy.lib.stride_tricks import sliding_window_view
 
 from mam.core.boxes import box_sums
 from mam.factors import Ragged
@@ -25,6 +26,7 @@ _WORD = 64
 LARGEST_SIDE = _WORD  # px of a part: a row of it is in one word
 _PIXELS = 400_000  # of images that are looked at together: arrays that stay in caches
 _AT_ONCE = 1 << 20  # pairs of placements that are compared at a time
+_NEAR = 2  # px: where one that is best replaces most of what is left
 _DOUBLINGS = 2  # of the way uphill: then it leads as far as placements share pixels
 
 
@@ -111,6 +113,10 @@ class _Rules:
     def rim(self) -> int:
         return max(self.side - 1, 1)
 
+    def within(self, reach: int) -> Int[np.ndarray, " near"]:
+        """Which offsets are no farther than that."""
+        return np.flatnonzero(np.abs(self.offsets).max(1) <= reach)
+
     @classmethod
     @lru_cache(maxsize=16)
     def of(cls, parts: Parts, pruning: str) -> "_Rules":
@@ -153,7 +159,8 @@ def _words(rows: Sequence[UInt64[np.ndarray, "*batch"]]) -> UInt64[np.ndarray, "
 class _Placed:
     """Placements in an image, sorted by place and type."""
 
-    shape: tuple[int, ...]  # of the image in its rim
+    width: int  # of the images in their rims
+    number: Int[np.ndarray, " pixels"]  # all -1, but while ``beside`` looks up places in it
     place: Int[np.ndarray, " placed"]  # number of the pixel
     type: Int[np.ndarray, " placed"]
     worth: Float[np.ndarray, " placed"]
@@ -164,7 +171,8 @@ class _Placed:
     def take(self, kept: Bool[np.ndarray, " placed"]) -> "_Placed":
         which = np.flatnonzero(kept)
         return _Placed(
-            self.shape,
+            self.width,
+            self.number,
             self.place[which],
             self.type[which],
             self.worth[which],
@@ -193,9 +201,10 @@ class _Placed:
     ) -> Int[np.ndarray, "spots offsets"]:
         """The spot at each offset from some of the spots; -1: there is none."""
         place = self.place[self.by_spot.offsets[:-1]]
-        number = np.full(self.shape, -1, np.int32).ravel()
-        number[place] = np.arange(len(place), dtype=np.int32)
-        return number[place[some, None] + offsets @ np.array([self.shape[1], 1])]
+        self.number[place] = np.arange(len(place), dtype=np.int32)
+        found = self.number.take(place[some, None] + offsets @ np.array([self.width, 1]))
+        self.number[place] = -1
+        return found
 
 
 class _Pairs(NamedTuple):
@@ -211,13 +220,15 @@ def _worthy(stack: _Stack, rules: _Rules) -> _Placed:
     pixels, (place, whole) = stack.pixels, _promising(stack, rules)
     on = _windows(pixels > 0, place, rules.side)
     off = _packed(np.ones((1, rules.side, rules.side), bool)) & ~on
-    off[:, ~whole] = _windows(pixels < 0, place[~whole], rules.side)
+    off[:, ~whole] = _packed(_cut_out(pixels < 0, place[~whole], rules.side))
     covered, spilled = _counts(on, rules.own), _counts(off, rules.own)
-    spot, type_ = _where(spilled < rules.spill[covered])
-    covered, spilled = covered[spot, type_], spilled[spot, type_]
-    mine = on[:, spot] & rules.own[:, type_]
-    worth = rules.worth[covered, spilled]
-    return _Placed(pixels.shape, place[spot], type_, worth, covered, spilled, mine)
+    which = np.flatnonzero(spilled < rules.spill.take(covered))
+    spot, type_ = np.divmod(which, len(rules.own[0]))
+    covered, spilled = covered.ravel().take(which), spilled.ravel().take(which)
+    mine = on.take(spot, 1) & rules.own.take(type_, 1)
+    worth = rules.worth.ravel().take(covered.astype(np.int64) * len(rules.worth) + spilled)
+    number = np.full(pixels.size, -1, np.int32)
+    return _Placed(pixels.shape[1], number, place[spot], type_, worth, covered, spilled, mine)
 
 
 def _promising(
@@ -229,9 +240,10 @@ def _promising(
     on, able = box_sums(seen > 0, rules.side), box_sums(seen >= 0, rules.side)
     enough = (on >= rules.least_on) & (able >= rules.least)
     enough[stack.beyond[rim:-rim]] = False
-    row, column = _where(enough)
+    which = np.flatnonzero(enough)
+    row, column = np.divmod(which, enough.shape[1])
     place = (row + rim) * stack.pixels.shape[1] + column + rim
-    return place, on[row, column] == able[row, column]
+    return place, on.ravel()[which] == able.ravel()[which]
 
 
 def _windows(
@@ -246,7 +258,16 @@ def _windows(
         codes[:-more] |= codes[more:] << word(more)
         known += more
     left = places - reach
-    return _words([codes[left + (row - reach) * cols].astype(np.uint64) for row in range(side)])
+    rows = [codes.take(left + (row - reach) * cols) for row in range(side)]
+    return _words([row.astype(np.uint64) for row in rows])
+
+
+def _cut_out(
+    pixels: Bool[np.ndarray, "rows cols"], places: Int[np.ndarray, " places"], side: int
+) -> Bool[np.ndarray, "places side side"]:
+    """The windows around a few pixels."""
+    corner = np.stack(np.divmod(places, pixels.shape[1])) - side // 2
+    return sliding_window_view(pixels, (side, side))[*corner]
 
 
 def _counts(
@@ -268,13 +289,12 @@ def _uphill(placed: _Placed, rules: _Rules) -> Iterator[_Pairs]:
     """Each placement with the best one that is reached by going to the best spot beside."""
     if not len(placed.type):
         return
-    near = np.abs(rules.offsets).max(1) <= 1
-    beside = placed.beside(rules.offsets[near])
+    beside = placed.beside(rules.offsets[rules.within(1)])
     top = np.append(placed.worth[placed.best], -np.inf)
     summit = np.take_along_axis(beside, top[beside].argmax(1)[:, None], 1)[:, 0]
     for _ in range(_DOUBLINGS):
         summit = summit[summit]
-    place = np.stack(np.divmod(placed.place[placed.by_spot.offsets[:-1]], placed.shape[1]), 1)
+    place = np.stack(np.divmod(placed.place[placed.by_spot.offsets[:-1]], placed.width), 1)
     step = place[summit] - place
     offset = (step + rules.rim) @ np.array([2 * rules.rim + 1, 1])
     spot = placed.by_spot.row_of_value
@@ -283,33 +303,33 @@ def _uphill(placed: _Placed, rules: _Rules) -> Iterator[_Pairs]:
 
 
 def _bests(placed: _Placed, rules: _Rules) -> Iterator[_Pairs]:
-    """Each placement with the best one at every spot within reach."""
+    """Each placement with the best one at every spot nearby."""
     if len(placed.by_spot) == len(placed.type):
         return  # all are
-    for mine, there, offset in _spots_in_reach(placed, rules):
+    for mine, there, offset in _spots_near(placed, rules, _NEAR):
         pair = mine.row_of_value
         yield _Pairs(mine.values, placed.best[there[pair]], offset[pair])
 
 
 def _all(placed: _Placed, rules: _Rules) -> Iterator[_Pairs]:
     """Each placement with all others within reach."""
-    for mine, there, offset in _spots_in_reach(placed, rules):
+    for mine, there, offset in _spots_near(placed, rules, rules.rim):
         pair = mine.row_of_value
         others = placed.by_spot.take(there[pair])
         again = others.row_of_value
         yield _Pairs(mine.values[again], others.values, offset[pair[again]])
 
 
-def _spots_in_reach(
-    placed: _Placed, rules: _Rules
+def _spots_near(
+    placed: _Placed, rules: _Rules, reach: int
 ) -> Iterator[tuple[Ragged, Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"]]]:
     """Pairs of spots, some at a time: the placements at one, the other, and its offset."""
-    most = int(placed.by_spot.lengths.max(initial=1))
-    step, few = max(_AT_ONCE // len(rules.offsets), 1), max(_AT_ONCE // most**2, 1)
+    near, most = rules.within(reach), int(placed.by_spot.lengths.max(initial=1))
+    step, few = max(_AT_ONCE // len(near), 1), max(_AT_ONCE // most**2, 1)
     for begin in range(0, len(placed.by_spot), step):
-        beside = placed.beside(rules.offsets, slice(begin, begin + step))
+        beside = placed.beside(rules.offsets[near], slice(begin, begin + step))
         spot, offset = _where(beside >= 0)
-        there = beside[spot, offset]
+        there, offset = beside[spot, offset], near[offset]
         for first in range(0, len(spot), few):
             some = slice(first, first + few)
             yield placed.by_spot.take(spot[some] + begin), there[some], offset[some]
