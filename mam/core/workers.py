@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
+_is_worker = False
 _AHEAD = 2  # calls of each worker that are begun before they are asked for
 
 
@@ -91,6 +92,11 @@ def worker_count(jobs: int | None) -> int:
     return jobs if jobs > 0 else max(cores() + 1 + jobs, 1)
 
 
+def in_worker() -> bool:
+    """Whether this process is one of several workers, which leave no core to threads."""
+    return _is_worker
+
+
 def cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -123,6 +129,8 @@ def _begin() -> None:
 
     A pool tells its workers to end; a parent that was killed cannot, and they would wait forever.
     """
+    global _is_worker
+    _is_worker = True
     os.environ["JAX_PLATFORMS"] = "cpu"
     if "jax" in sys.modules:  # the script imports it
         sys.modules["jax"].config.update("jax_platforms", "cpu")

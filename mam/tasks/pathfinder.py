@@ -24,6 +24,7 @@ from mam.vision.images.discs import lift_discs
 
 INPUTS = ("clean", "image")
 _BATCH = 512  # rows read and answered at a time
+_TOGETHER = 128  # of these at most that a worker process answers at once
 
 
 MarkedRow = PathfinderRow | PublishedPathfinderRow  # the second has no contours and no clean image
@@ -111,11 +112,11 @@ def predict(
     if input not in INPUTS:
         raise ValueError(f"input is one of {', '.join(INPUTS)}, not {input!r}")
     if input == "image":
-        return grouper.spread(_answer_image, [row.image for row in rows])
+        return grouper.spread(_answer_image, [row.image for row in rows], _TOGETHER)
     if not all(isinstance(row, PathfinderRow) for row in rows):
         raise ValueError("published rows have no picture without markers: use the input `image`")
     clean = [(row.clean, row.markers) for row in rows if isinstance(row, PathfinderRow)]
-    return grouper.spread(_answer_clean, clean)
+    return grouper.spread(_answer_clean, clean, _TOGETHER)
 
 
 def _answer_clean(

@@ -44,14 +44,19 @@ class ChainGrouper(Estimator):
         return ChainSolver()
 
     def spread(
-        self, work: Callable[[Self, Sequence[Any], int], list[Any]], items: Sequence[Any]
+        self,
+        work: Callable[[Self, Sequence[Any], int], list[Any]],
+        items: Sequence[Any],
+        most: int = _MOST,
     ) -> list[Any]:
         """What ``work`` says of all items, given a grouper, some of them and the first number.
 
         Worker processes, if there are, do all of it: only the items and what is said go between.
-        ``work`` is a function of a module, so that they find it.
+        ``work`` is a function of a module, so that they find it. They get ``most`` items at a time.
         """
-        return self._piecewise(len(items), lambda some: (items[some], some.start), work=work)
+        return self._piecewise(
+            len(items), lambda some: (items[some], some.start), work=work, most=most
+        )
 
     def _piecewise(
         self,
@@ -59,12 +64,13 @@ class ChainGrouper(Estimator):
         read: Callable[[slice], tuple[Any, ...]],
         alone: int | None = None,
         work: Callable[..., list[Any]] | None = None,
+        most: int = _MOST,
     ) -> list[Any]:
         """The answers to ``count`` images, of which ``read`` takes some: pieces of ``alone`` images
-        for this process (all, if None), or fewer for worker processes.
+        for this process (all, if None), or ``most``, if not fewer, for worker processes.
         """
         jobs, work = worker_count(self.n_jobs), work or type(self)._answered
-        size = (alone or count) if jobs == 1 else min(max(count // (_PIECES * jobs), 1), _MOST)
+        size = (alone or count) if jobs == 1 else min(max(count // (_PIECES * jobs), 1), most)
         starts = range(0, count, max(size, 1))
         calls = (read(slice(start, min(start + size, count))) for start in starts)
         if jobs == 1 or len(starts) == 1:

@@ -35,7 +35,7 @@ Presence = Float[np.ndarray, " strokes"]  # what a piece scores as part of a cur
 
 # Fewer links than this are solved on the host before a program for them would be compiled. Without
 # an accelerator none is: it would save .2 ms an image, and cost seconds.
-_WORTH_COMPILING = 4096
+_WORTH_COMPILING = 1 << 17
 
 
 @dataclass(frozen=True)

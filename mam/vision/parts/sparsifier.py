@@ -44,6 +44,8 @@ _PIXELS = 8_000_000
 # Messages take about as long for many islands as for few; what they hold goes with ON pixels.
 _TOGETHER_BY_MESSAGES = 512
 _ON_BY_MESSAGES = 100_000, 500_000  # on a core, on an accelerator: 1 GB, and 5
+# Images that a host explains while an accelerator's programs are compiled.
+_WORTH_COMPILING = 2048
 METHODS = ("quick", "messages")
 _MOST_EXPLAINERS = 16  # that remember islands, one for each seed or other setting
 
@@ -125,10 +127,11 @@ class Sparsifier(Estimator):
         parts, states = self._checked(), self._states(images, unknown)
         forget_old_programs()
         explainers = [self._explainer_for(parts, seed) for seed in seeds]
-        work = partial(self._explained, states, parts, explainers, first)
+        many = self._has_many(len(states))
+        work = partial(self._explained, states, parts, explainers, first, many)
         groups = _groups(states, self.method)
         # What compiles does so before there are several threads.
-        compiles = self.method == "messages" or not on_host(parts, self.pruning)
+        compiles = self.method == "messages" or not on_host(parts, self.pruning, many)
         alone = 1 if compiles and not self._sizes[0].known else 0
         with ThreadPoolExecutor(host_threads()) as pool:
             found = [*map(work, groups[:alone]), *pool.map(work, groups[alone:])]
@@ -146,11 +149,12 @@ class Sparsifier(Estimator):
         parts: Parts,
         explainers: Sequence[Explainer],
         first: int,
+        many: bool,
         numbers: Int[np.ndarray, " images"],
     ) -> list[list[Placements]]:
         """Explain some of the images, by one explainer after another."""
         mine = [states[number] for number in numbers]
-        listed = list_candidates(mine, parts, self.pruning, self._sizes[0])
+        listed = list_candidates(mine, parts, self.pruning, self._sizes[0], many)
         self._refuse_too_many(listed, first + numbers)
         cover = cover_of(listed, mine, parts)
         islands = islands_of(cover, self.exclusive)
@@ -167,6 +171,11 @@ class Sparsifier(Estimator):
     def _sizes(self) -> tuple[GrowingSizes, GrowingSizes]:
         """Sizes of the arrays of candidates and of pieces so far."""
         return GrowingSizes(), GrowingSizes(spare=0.25)
+
+    def _has_many(self, more: int) -> bool:
+        """Whether with these so many images were explained that programs for more are worth it."""
+        self._images: int = vars(self).get("_images", 0) + more
+        return self._images > _WORTH_COMPILING
 
     def _explainer_for(self, parts: Parts, seed: int) -> Explainer:
         """That of earlier calls with the same settings, of which the last few are kept."""

@@ -1,6 +1,6 @@
 """Images as square tiles of few sizes: pictures of all sizes are pruned by the same programs.
 
-That is for accelerators; a host without one needs neither tiles nor programs.
+That is for accelerators; a host without one, or with few images, needs neither tiles nor programs.
 
 Tiles overlap. What is found in one depends on the pixels up to a rim away, so that each tile
 answers for the places that are further than that from its borders, or at a border of the image.
@@ -21,6 +21,7 @@ from mam.vision.parts.masks import Parts
 
 # px; images up to the first are one small tile.
 _SIDES = (128, 320)
+_SMALL = 8  # px of a part: its window is one word on the host
 
 
 def tiles_at_once() -> int:
@@ -28,23 +29,33 @@ def tiles_at_once() -> int:
     return by_device(1, 64)
 
 
-def on_host(parts: Parts, pruning: str) -> bool:
+def on_host(parts: Parts, pruning: str, many: bool = True) -> bool:
     """Whether numpy lists candidates, without tiles and with nothing to compile.
 
-    It takes half the time of programs on a core, but for safe pruning, which keeps too many.
+    It takes a quarter of the time of programs on a core, but for safe pruning, which keeps too
+    many. An accelerator is quicker, yet for small parts and not ``many`` images not before its
+    programs are compiled.
     """
-    return by_device(True, False) and pruning != "safe" and parts.side <= LARGEST_SIDE
+    return (
+        by_device(True, not many and parts.side <= _SMALL)
+        and pruning != "safe"
+        and parts.side <= LARGEST_SIDE
+    )
 
 
 def list_candidates(
-    states: Sequence[Int8[np.ndarray, "_ _"]], parts: Parts, pruning: str, sizes: GrowingSizes
+    states: Sequence[Int8[np.ndarray, "_ _"]],
+    parts: Parts,
+    pruning: str,
+    sizes: GrowingSizes,
+    many: bool = True,
 ) -> PartCandidates:
     """List the placements that may be ON in a best explanation of each image.
 
     ``states`` are 1 (ON), -1 (OFF) or 0 (unknown); a part is placed by its middle. The list is
-    sorted by image, row, column and type.
+    sorted by image, row, column and type. It does not depend on whether there are ``many`` images.
     """
-    if on_host(parts, pruning):
+    if on_host(parts, pruning, many):
         return prune_on_host(states, parts, pruning)
     rim = parts.side - 1 + parts.radius  # of what dominates a placement, and of its own pixels
     listed = [

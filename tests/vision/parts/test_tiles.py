@@ -43,7 +43,7 @@ def test_tiles_find_what_is_in_the_whole_image(
 ) -> None:
     """Also several at once, as on an accelerator, some of them blank."""
     states = noisy_contours()
-    monkeypatch.setattr(tiles, "on_host", lambda parts, pruning: False)
+    monkeypatch.setattr(tiles, "on_host", lambda parts, pruning, many: False)
     whole = listed(states, pruning)
     monkeypatch.setattr(tiles, "_SIDES", (32, 96))
     monkeypatch.setattr(tiles, "tiles_at_once", lambda: at_once)
@@ -67,7 +67,7 @@ def test_numpy_finds_what_programs_find(
     masks[:, side // 2] = True
     parts = Parts(masks, Noise(pi01=0.1, prior=-3.0 if side == 1 else -20.0))
     states = noisy_contours()
-    monkeypatch.setattr(tiles, "on_host", lambda parts, pruning: False)
+    monkeypatch.setattr(tiles, "on_host", lambda parts, pruning, many: False)
     known = rows_of(list_candidates(states, parts, pruning, GrowingSizes()))
     assert rows_of(prune_on_host(states, parts, pruning)) == known and len(known) > 5
 

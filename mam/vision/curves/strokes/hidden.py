@@ -6,14 +6,15 @@ may have gets the potential of its best direction.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from mam.vision.curves.chain_model import Links
 from mam.vision.curves.strokes.continuation import SmoothContinuation
-from mam.vision.curves.strokes.poses import Poses
-from mam.vision.curves.strokes.stroke_pairs import find_pairs
+from mam.vision.curves.strokes.poses import Poses, nearby_others
+from mam.vision.curves.strokes.stroke_pairs import pairs_of
 from mam.vision.images.discs import DIRECTIONS, Hidden, angles, ways
 
 # From the point where a covered stroke starts to its middle, in lengths of a stroke. Less than
@@ -25,15 +26,12 @@ _LONGER = 3.0
 
 
 def add_hidden(
-    poses: Poses,
-    hidden: Sequence[Hidden],
-    continuation: SmoothContinuation,
-    size: Int[np.ndarray, " poses"],
+    poses: Poses, hidden: Sequence[Hidden], continuation: SmoothContinuation
 ) -> tuple[Poses, Links]:
     """Return the poses with hidden strokes of no length behind them, and the links of these.
 
     ``hidden`` is listed by image, and poses are sorted by it; a hidden stroke is as long as most
-    others of its image. ``size`` tells how many strokes the curve of each pose has.
+    others of its image. A link's first stroke is the one that is seen.
     """
     image = np.repeat(np.arange(len(hidden)), [len(some.points) for some in hidden])
     at = np.concatenate([np.zeros((0, 2)), *(some.points for some in hidden)])
@@ -46,13 +44,12 @@ def add_hidden(
         np.repeat(2 * reach, DIRECTIONS),
     )
     together = Poses.joined([poses, turned])
-    pairs = find_pairs(together, continuation.reach)
     count = len(poses)
+    found = nearby_others(poses, turned, continuation.reach) + np.array([0, count])
+    pairs = pairs_of(together, found)
     # The stroke is entered at its far end, which its direction points to.
-    pairs = pairs.take((pairs.pose[:, 0] < count) & (pairs.pose[:, 1] >= count))
     pairs = pairs.take(pairs.side[:, 1] == 1)
     score = continuation.log_odds(pairs) + preference[pairs.pose[:, 1] - count]
-    score += _LONGER * np.log(size[pairs.pose[:, 0]])
     real, marker = pairs.pose[:, 0], (pairs.pose[:, 1] - count) // DIRECTIONS
     order = np.lexsort((-score, pairs.side[:, 0], real, marker))
     names = np.stack([marker, real, pairs.side[:, 0]], 1)[order]
@@ -61,6 +58,14 @@ def add_hidden(
     links = Links(np.stack([real[best], count + marker[best]], 1), pairs.side[best], score[best])
     none = np.zeros(len(at))
     return Poses.joined([poses, _poses(image, at, none, none)]), links
+
+
+def favoured(links: Links, size: Int[np.ndarray, " poses"]) -> Links:
+    """Links of hidden strokes, with regard to the number of strokes of the curve of each pose.
+
+    What is marked is a curve rather than a stray stroke.
+    """
+    return replace(links, score=links.score + _LONGER * np.log(size[links.stroke[:, 0]]))
 
 
 def _usual_lengths(poses: Poses, images: int) -> Float[np.ndarray, " images"]:

@@ -174,9 +174,33 @@ def nearby(
     if len(poses) < 2:
         return np.zeros((0, 2), np.int64)
     places = poses.middle if places is None else places
-    apart = poses.image * (np.ptp(places) + 2 * reach + 1)  # images are far from each other
-    where = np.concatenate([places, apart[:, None]], 1)
-    pairs = KDTree(where).query_pairs(reach, output_type="ndarray").astype(np.int64)
+    [where] = _images_apart([poses.image], [places], reach)
+    return _sorted(KDTree(where).query_pairs(reach, output_type="ndarray"))
+
+
+def nearby_others(poses: Poses, others: Poses, reach: float) -> Int[np.ndarray, "pairs 2"]:
+    """Return the pairs of a pose and one of the others of its image with middles within reach."""
+    if not len(poses) or not len(others):
+        return np.zeros((0, 2), np.int64)
+    both = _images_apart([poses.image, others.image], [poses.middle, others.middle], reach)
+    own, other = map(KDTree, both)
+    found = own.sparse_distance_matrix(other, reach, output_type="ndarray")
+    return _sorted(np.stack([found["i"], found["j"]], 1))
+
+
+def _images_apart(
+    images: Sequence[np.ndarray], places: Sequence[np.ndarray], reach: float
+) -> list[Float[np.ndarray, "_ 3"]]:
+    """Places in space, where those of different images are far from each other."""
+    apart = np.ptp(np.concatenate(places)) + 2 * reach + 1
+    return [
+        np.concatenate([at, apart * image[:, None]], 1)
+        for image, at in zip(images, places, strict=True)
+    ]
+
+
+def _sorted(pairs: Int[np.ndarray, "pairs 2"]) -> Int[np.ndarray, "pairs 2"]:
+    pairs = pairs.astype(np.int64)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 

@@ -40,7 +40,11 @@ def find_pairs(poses: Poses, reach: float) -> Pairs:
     >>> pairs.side.tolist(), pairs.distance.tolist(), pairs.bend.tolist(), pairs.skew.tolist()
     ([[1, 0]], [9.0], [0.0], [0.0])
     """
-    pose = nearby(poses, reach)
+    return pairs_of(poses, nearby(poses, reach))
+
+
+def pairs_of(poses: Poses, pose: Int[np.ndarray, "pairs 2"]) -> Pairs:
+    """Look at given pairs of strokes."""
     along = poses.middle[pose[:, 1]] - poses.middle[pose[:, 0]]
     towards = np.stack([along, -along], 1)  # (pairs, 2 strokes, row and column)
     axis = poses.axis[pose]
