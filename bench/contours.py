@@ -6,11 +6,12 @@ On a machine that others use CPU time tells more than the clock.
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 import jax
 import numpy as np
 
-from mam.core.workers import cores
+from mam.core.workers import Workers, cores
 from mam.data import CurvesConfig, PathfinderRow, make_curves, make_row, recipe
 from mam.tasks.pathfinder import predict
 from mam.vision.curves.strands.curve_grouper import CurveGrouper
@@ -19,10 +20,22 @@ from mam.vision.curves.strokes.poses import find_poses
 from mam.vision.curves.strokes.stroke_pairs import find_pairs
 from mam.vision.parts.sparsifier import Sparsifier
 
+_T = TypeVar("_T")
 
-def _rows(count: int) -> list[PathfinderRow]:
-    made = recipe("pathfinder", "hard", 5)
-    return [make_row(made, row) for row in range(count)]  # type: ignore[misc]
+
+def _row(number: int) -> PathfinderRow:
+    return make_row(recipe("pathfinder", "hard", 5), number)  # type: ignore[return-value]
+
+
+def _ropes(number: int) -> np.ndarray:
+    """The mask of three ropes in a photograph of 896 x 672 px."""
+    photograph = CurvesConfig(rows=672, cols=896, curves=(3, 3), width=(10, 14), bend=0.006)
+    return make_curves(photograph, 0, number).mask
+
+
+def _made(make: Callable[[int], _T], count: int) -> list[_T]:
+    """What a process for each core makes."""
+    return list(Workers(cores()).each(make, ((number,) for number in range(count))))
 
 
 def _once(function: Callable[[], object]) -> tuple[float, float, object]:
@@ -49,8 +62,8 @@ def _judged(answers: object, rows: list[PathfinderRow]) -> str:
 
 def main(count: int | None = None) -> None:
     on_cpu = jax.default_backend() == "cpu"
-    count = count or (128 if on_cpu else 1024)
-    rows = _rows(count)
+    count = count or (256 if on_cpu else 256 * cores())
+    rows = _made(_row, count)
     compiled = 0
 
     def listen(event: str, duration: float, **details: object) -> None:
@@ -82,13 +95,13 @@ def main(count: int | None = None) -> None:
 
 
 def _curves(count: int) -> None:
-    """Three ropes in a photograph of 896 x 672 px."""
-    photograph = CurvesConfig(rows=672, cols=896, curves=(3, 3), width=(10, 14), bend=0.006)
-    masks = [make_curves(photograph, 0, k).mask for k in range(count)]
+    masks = _made(_ropes, count)
     grouper = CurveGrouper.load("curves")
-    spent, found = _timed(lambda: grouper.predict(masks))
+    some = masks[:32]
+    spent, found = _timed(lambda: grouper.predict(some))
     _, own, _ = _once(lambda: [one.labels for one in found])  # type: ignore[attr-defined]
-    each = f"{1e3 * spent / count:.0f} ms of the CPU an image, {1e3 * own / count:.0f} for labels"
+    spent, own = (1e3 * seconds / len(some) for seconds in (spent, own))
+    each = f"{spent:.0f} ms of the CPU an image, {own:.0f} for labels"
     print(f"curves, {count} masks of 896 x 672: {each}")
     grouper.set_params(n_jobs=cores()).predict(masks)
     spent, _, _ = _once(lambda: grouper.predict(masks))
