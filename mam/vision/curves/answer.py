@@ -4,11 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
+from mam.core.parcels import pack, unpack
 from mam.core.svg import as_svg
 from mam.core.words import counted
 from mam.infer.solution import gap_between
@@ -83,6 +84,12 @@ class Grouped(ABC):
     @abstractmethod
     def stroke_at(self, point: Point, name: str = "the point") -> int:
         """The stroke that a point marks."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "pixels": pack(self.pixels)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, pixels=unpack(state["pixels"]))
 
     def __len__(self) -> int:
         return int(self.group.max(initial=-1)) + 1

@@ -7,6 +7,7 @@ from itertools import starmap
 from typing import Any, Self
 
 from mam.core.estimator import Estimator
+from mam.core.parcels import pack, unpack
 from mam.core.workers import Workers, worker_count
 from mam.vision.curves.chain_model import ChainSolver
 
@@ -76,7 +77,8 @@ class ChainGrouper(Estimator):
         if jobs == 1 or len(starts) == 1:
             pieces = starmap(partial(work, self), calls)
         else:
-            pieces = self._workers(jobs).each(partial(_by_copy, pickle.dumps(self), work), calls)
+            sent = ((pack(call),) for call in calls)
+            pieces = self._workers(jobs).each(partial(_by_copy, pickle.dumps(self), work), sent)
         return [one for piece in pieces for one in piece]
 
     def _workers(self, jobs: int) -> Workers:
@@ -90,9 +92,9 @@ class ChainGrouper(Estimator):
         raise NotImplementedError
 
 
-def _by_copy(grouper: bytes, work: Callable[..., list[Any]], *piece: Any) -> list[Any]:
+def _by_copy(grouper: bytes, work: Callable[..., list[Any]], piece: Any) -> list[Any]:
     """What is done with a grouper, in a worker."""
-    return work(_opened(grouper), *piece)
+    return work(_opened(grouper), *unpack(piece))
 
 
 @lru_cache(maxsize=2)  # what a grouper remembers of earlier images serves the next

@@ -106,6 +106,8 @@ class _Rules:
     offsets: Int[np.ndarray, "offsets 2"]
     worth: Float[np.ndarray, "sizes sizes"]  # by the number of ON and of OFF pixels covered
     spill: Shaped[np.ndarray, " sizes"]  # by that of ON pixels, the fewest OFF ones that spoil it
+    sizes: Shaped[np.ndarray, " types"]  # pixels of each part
+    enough: Shaped[np.ndarray, " types"]  # ON pixels that make it worth it where the others are OFF
     least_on: int  # ON pixels that a window needs
     least: int  # that are ON or unknown
 
@@ -131,8 +133,11 @@ class _Rules:
         least = int(np.maximum(worthy, parts.sizes.min() - spill[worthy] + 1).min(initial=least_on))
         moved, offsets = parts.moved(max(parts.side - 1, 1))
         own, shifted = _packed(parts.masks), _packed(moved)
-        spill = spill.astype(np.min_scalar_type(len(number)))
-        return cls(parts.side, strong, own, shifted, offsets, worth, spill, least_on, least)
+        small = np.min_scalar_type(len(number)) if len(own) == 1 else np.int16
+        pays = parts.sizes[:, None] - np.arange(len(number)) < spill
+        enough = np.where(pays.any(1), pays.argmax(1), len(number))
+        few = (values.astype(small) for values in (spill, parts.sizes, enough))
+        return cls(parts.side, strong, own, shifted, offsets, worth, *few, least_on, least)
 
 
 def _packed(masks: Bool[np.ndarray, "*batch side side"]) -> UInt64[np.ndarray, "words *batch"]:
@@ -219,10 +224,13 @@ def _worthy(stack: _Stack, rules: _Rules) -> _Placed:
     """The placements with a positive gain bound."""
     pixels, (place, whole) = stack.pixels, _promising(stack, rules)
     on = _windows(pixels > 0, place, rules.side)
-    off = _packed(np.ones((1, rules.side, rules.side), bool)) & ~on
-    off[:, ~whole] = _packed(_cut_out(pixels < 0, place[~whole], rules.side))
-    covered, spilled = _counts(on, rules.own), _counts(off, rules.own)
-    which = np.flatnonzero(spilled < rules.spill.take(covered))
+    covered = _counts(on, rules.own)
+    spilled, worthy = rules.sizes - covered, covered >= rules.enough
+    other = np.flatnonzero(~whole)
+    off = _packed(_cut_out(pixels < 0, place[other], rules.side))
+    spilled[other] = _counts(off, rules.own)
+    worthy[other] = spilled[other] < rules.spill.take(covered[other])
+    which = np.flatnonzero(worthy)
     spot, type_ = np.divmod(which, len(rules.own[0]))
     covered, spilled = covered.ravel().take(which), spilled.ravel().take(which)
     mine = on.take(spot, 1) & rules.own.take(type_, 1)
