@@ -124,20 +124,31 @@ class _Rules:
     def of(cls, parts: Parts, pruning: str) -> "_Rules":
         strong, noise = pruning == "strong", parts.noise
         gain, loss, prior = np.array([noise.gain, noise.loss, noise.prior], np.float32)
-        number = np.arange(int(parts.sizes.max()) + 1, dtype=np.float32)
-        worth = gain * number[:, None] - strong * loss * number + prior
+        number = np.arange(int(parts.sizes.max()) + 1)
+        amount = number.astype(np.float32)
+        worth = gain * amount[:, None] - strong * loss * amount + prior
         spill = (worth > 0).sum(1)
+        pays = parts.sizes[:, None] - number < spill
         worthy = np.flatnonzero(spill)
         least_on = int(worthy.min(initial=len(number)))
         # With so many ON, a part must have no more OFF than that; all others are not OFF.
         least = int(np.maximum(worthy, parts.sizes.min() - spill[worthy] + 1).min(initial=least_on))
         moved, offsets = parts.moved(max(parts.side - 1, 1))
-        own, shifted = _packed(parts.masks), _packed(moved)
-        small = np.min_scalar_type(len(number)) if len(own) == 1 else np.int16
-        pays = parts.sizes[:, None] - np.arange(len(number)) < spill
-        enough = np.where(pays.any(1), pays.argmax(1), len(number))
-        few = (values.astype(small) for values in (spill, parts.sizes, enough))
-        return cls(parts.side, strong, own, shifted, offsets, worth, *few, least_on, least)
+        own = _packed(parts.masks)
+        small = np.uint8 if len(own) == 1 else np.int16
+        return cls(
+            side=parts.side,
+            strong=strong,
+            own=own,
+            shifted=_packed(moved),
+            offsets=offsets,
+            worth=worth,
+            spill=spill.astype(small),
+            sizes=parts.sizes.astype(small),
+            enough=np.where(pays.any(1), pays.argmax(1), len(number)).astype(small),
+            least_on=least_on,
+            least=least,
+        )
 
 
 def _packed(masks: Bool[np.ndarray, "*batch side side"]) -> UInt64[np.ndarray, "words *batch"]:
