@@ -7,6 +7,9 @@ from scipy import ndimage
 from mam.core.boxes import box_sums
 from mam.data.raster import disc
 
+# Of the score of the markers, what one more has at least. Dots that look like a ring have less.
+_ALIKE = 0.93
+
 
 def _matched(
     image: UInt8[np.ndarray, "rows cols"], kernel: Float[np.ndarray, "side side"]
@@ -30,18 +33,22 @@ def _two_best(
     what: str,
     sure: float = np.inf,
 ) -> Int[np.ndarray, "2 2"]:
-    """The two highest places at least `apart` from each other; a plateau counts as its middle."""
-    left, found = score.copy(), []
+    """The two highest places at least `apart` from each other; a plateau counts as its middle.
+
+    A third one is refused if it is ``sure`` and about as high as they are.
+    """
+    left, found, lower = score.copy(), [], np.inf
     for _ in range(2):
         row, col = np.unravel_index(int(left.argmax()), left.shape)
         if left[row, col] < least:
             raise ValueError(f"{name}: {len(found)} of 2 {what} markers found; give the markers")
+        lower = min(lower, float(left[row, col]))
         window = left[max(row - 3, 0) : row + 4, max(col - 3, 0) : col + 4]
         top = np.argwhere(window >= window.max() - 1e-6).mean(axis=0)
         found.append(np.rint(top + np.maximum([row - 3, col - 3], 0)).astype(int))
         left[max(row - apart, 0) : row + apart + 1, max(col - apart, 0) : col + apart + 1] = -1
     row, col = np.unravel_index(int(left.argmax()), left.shape)
-    if left[row, col] >= sure:
+    if left[row, col] >= max(sure, _ALIKE * lower):
         raise ValueError(
             f"{name}: three {what} markers, the third at [{row}, {col}]; two are asked about"
         )

@@ -46,6 +46,13 @@ def test_rings_are_drawn_where_the_row_says(level: str, row: int) -> None:
     assert min(forth, back) <= 1
 
 
+@pytest.mark.parametrize("row", [391, 446, 565])
+def test_dots_that_form_a_third_ring_by_chance_are_no_marker(row: int) -> None:
+    made = make_cabc(LEVELS["medium"], 2027, row)
+    found = find_rings(made.image, "test")
+    assert sorted(found.tolist()) == sorted(made.markers.tolist())
+
+
 @settings(max_examples=25)
 @given(levels, rows)
 def test_image_is_letters_plus_rings(level: str, row: int) -> None:
