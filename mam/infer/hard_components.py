@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
 
-from mam.core.workers import cores
+from mam.core.workers import cores, in_worker
 from mam.infer.few_on import few_on
 from mam.infer.leftovers import Rest
 from mam.infer.linear import branch_and_bound
@@ -79,14 +79,16 @@ def by_branch_and_bound(
     if not rest or not seconds:
         return [None] * len(rest)
 
-    def one(some: Rest) -> Solution | None:
-        found = few_on(some.graph, some.evidence)
-        if found is not None or some.free.sum() > most:
-            return found
-        return branch_and_bound(some.graph, some.evidence, float(seconds))
+    # Python's own work is not done sooner by threads, but later.
+    answers: list[Solution | None] = [few_on(one.graph, one.evidence) for one in rest]
+    hard = [i for i, one in enumerate(rest) if answers[i] is None and one.free.sum() <= most]
 
-    with ThreadPoolExecutor(cores()) as pool:
-        return list(pool.map(one, rest))
+    def search(i: int) -> Solution | None:
+        return branch_and_bound(rest[i].graph, rest[i].evidence, float(seconds))
+
+    with ThreadPoolExecutor(1 if in_worker() else cores()) as pool:
+        _take(answers, hard, list(pool.map(search, hard)))
+    return answers
 
 
 def without_messages(rest: Sequence[Rest], options: Options) -> list[Solution | None]:

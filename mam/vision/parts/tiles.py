@@ -16,8 +16,9 @@ from jaxtyping import Int, Int8
 from mam.core.devices import by_device
 from mam.core.growing import GrowingSizes
 from mam.vision.parts.candidates import PartCandidates, prune
-from mam.vision.parts.host_pruning import LARGEST_SIDE, prune_on_host
+from mam.vision.parts.host_pruning import prune_on_host
 from mam.vision.parts.masks import Parts
+from mam.vision.parts.window_words import LARGEST_SIDE
 
 # px; images up to the first are one small tile.
 _SIDES = (128, 320)

@@ -35,7 +35,7 @@ from mam.vision.curves.strokes.by_image import (
 )
 from mam.vision.curves.strokes.continuation import SMOOTHING, SmoothContinuation, Smoothing
 from mam.vision.curves.strokes.contour_answer import Grouping
-from mam.vision.curves.strokes.hidden import add_hidden, favoured
+from mam.vision.curves.strokes.hidden import add_hidden
 from mam.vision.curves.strokes.poses import Poses
 from mam.vision.curves.strokes.presets import SCHEMA, Continuation, ContourPreset, preset_of
 from mam.vision.curves.strokes.stroke_truth import link_f1, true_links
@@ -221,15 +221,8 @@ class ContourGrouper(ChainGrouper):
         continuation: Continuation = self._learned("continuation_")
         links = continuation.links(poses, check_bridging(self.bridging))
         if hidden is not None and isinstance(continuation, SmoothContinuation):
-            poses, seen = sorted_by_image(poses, links.above(self._potentials.least_link))
-            several, more = add_hidden(poses, hidden, continuation)
-            # What the strokes form without the hidden ones, where these may belong to it.
-            whole = group_numbers(seen.stroke, np.ones(len(seen), bool), len(poses))
-            near = np.isin(whole, whole[more.stroke[:, 0]])
-            own = seen.take(near[seen.stroke[:, 0]])
-            group = group_numbers(own.stroke, self._solved(poses, own).on, len(poses))
-            more = favoured(more, np.bincount(group)[group])
-            poses, links = several, Links.joined([seen, more])
+            poses, links = sorted_by_image(poses, links.above(self._potentials.least_link))
+            poses, links = add_hidden(poses, links, hidden, continuation, self._solved)
         links = links.above(self._potentials.least_link)
         return self._decided(weights, proofs, *sorted_by_image(poses, links))
 

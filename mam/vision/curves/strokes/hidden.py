@@ -5,13 +5,14 @@ a direction that is unknown, or only guessed from what sticks out of the marker:
 may have gets the potential of its best direction.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from mam.vision.curves.chain_model import Links
+from mam.vision.curves.chain_model import Decided, Links
+from mam.vision.curves.chains import group_numbers
 from mam.vision.curves.strokes.continuation import SmoothContinuation
 from mam.vision.curves.strokes.poses import Poses, nearby_others
 from mam.vision.curves.strokes.stroke_pairs import pairs_of
@@ -26,13 +27,33 @@ _LONGER = 3.0
 
 
 def add_hidden(
-    poses: Poses, hidden: Sequence[Hidden], continuation: SmoothContinuation
+    poses: Poses,
+    links: Links,
+    hidden: Sequence[Hidden],
+    continuation: SmoothContinuation,
+    solved: Callable[[Poses, Links], Decided],
 ) -> tuple[Poses, Links]:
-    """Return the poses with hidden strokes of no length behind them, and the links of these.
+    """Return the poses with hidden strokes of no length behind them, and all links.
 
     ``hidden`` is listed by image, and poses are sorted by it; a hidden stroke is as long as most
-    others of its image. A link's first stroke is the one that is seen.
+    others of its image. What is marked is a curve rather than a stray stroke: ``solved`` says what
+    the strokes that are seen form, where hidden ones may belong to it.
     """
+    several, more = _hidden_links(poses, hidden, continuation)
+    seen = more.stroke[:, 0]
+    whole = group_numbers(links.stroke, np.ones(len(links), bool), len(poses))
+    near = np.isin(whole, whole[seen])
+    own = links.take(near[links.stroke[:, 0]])
+    group = group_numbers(own.stroke, solved(poses, own).on, len(poses))
+    size = np.bincount(group)[group]
+    more = replace(more, score=more.score + _LONGER * np.log(size[seen]))
+    return several, Links.joined([links, more])
+
+
+def _hidden_links(
+    poses: Poses, hidden: Sequence[Hidden], continuation: SmoothContinuation
+) -> tuple[Poses, Links]:
+    """All poses, and the links of the hidden ones, of which the seen one comes first."""
     image = np.repeat(np.arange(len(hidden)), [len(some.points) for some in hidden])
     at = np.concatenate([np.zeros((0, 2)), *(some.points for some in hidden)])
     preference = np.concatenate([np.zeros(0), *(some.directions.ravel() for some in hidden)])
@@ -58,14 +79,6 @@ def add_hidden(
     links = Links(np.stack([real[best], count + marker[best]], 1), pairs.side[best], score[best])
     none = np.zeros(len(at))
     return Poses.joined([poses, _poses(image, at, none, none)]), links
-
-
-def favoured(links: Links, size: Int[np.ndarray, " poses"]) -> Links:
-    """Links of hidden strokes, with regard to the number of strokes of the curve of each pose.
-
-    What is marked is a curve rather than a stray stroke.
-    """
-    return replace(links, score=links.score + _LONGER * np.log(size[links.stroke[:, 0]]))
 
 
 def _usual_lengths(poses: Poses, images: int) -> Float[np.ndarray, " images"]:
