@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int, Int8, Shaped, UInt64
 from mam.core.boxes import box_sums
 from mam.vision.parts.candidates import PartCandidates
 from mam.vision.parts.masks import Parts
-from mam.vision.parts.replaceable import MovedWords, Placed, undominated
+from mam.vision.parts.replaceable import Contenders, MovedWords, undominated
 from mam.vision.parts.window_words import counts, cut_out, packed, windows
 
 _PIXELS = 400_000  # of images that are looked at together: arrays that stay in caches
@@ -73,7 +73,7 @@ class _Stack(NamedTuple):
             beyond[first : first + len(state)] = False
         return cls(pixels, rim, top, beyond)
 
-    def places(self, placed: Placed) -> tuple[np.ndarray, ...]:
+    def places(self, placed: Contenders) -> tuple[np.ndarray, ...]:
         """Image, row, column and type of placements."""
         row, column = np.divmod(placed.place, self.pixels.shape[1])
         image = np.searchsorted(self.top, row, "right") - 1
@@ -121,7 +121,7 @@ class _Rules:
         )
 
 
-def _worthy(stack: _Stack, rules: _Rules) -> Placed:
+def _worthy(stack: _Stack, rules: _Rules) -> Contenders:
     """The placements with a positive gain bound."""
     pixels, (place, whole) = stack.pixels, _promising(stack, rules)
     on = windows(pixels > 0, place, rules.side)
@@ -137,7 +137,7 @@ def _worthy(stack: _Stack, rules: _Rules) -> Placed:
     mine = on.take(spot, 1) & rules.own.take(type_, 1)
     worth = rules.worth.ravel().take(covered.astype(np.int64) * len(rules.worth) + spilled)
     number = np.full(pixels.size, -1, np.int32)
-    return Placed(pixels.shape[1], number, place[spot], type_, worth, covered, spilled, mine)
+    return Contenders(pixels.shape[1], number, place[spot], type_, worth, covered, spilled, mine)
 
 
 def _promising(

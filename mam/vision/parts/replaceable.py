@@ -45,7 +45,7 @@ class MovedWords:
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class Contenders:
     """Placements in an image, sorted by place and type."""
 
     width: int  # of the images in their rims
@@ -57,10 +57,10 @@ class Placed:
     spilled: Shaped[np.ndarray, " placed"]  # number of OFF pixels
     on: UInt64[np.ndarray, "words placed"]  # the ON pixels
 
-    def take(self, kept: Bool[np.ndarray, " placed"]) -> "Placed":
+    def take(self, kept: Bool[np.ndarray, " placed"]) -> "Contenders":
         """Those that are kept."""
         which = np.flatnonzero(kept)
-        return Placed(
+        return Contenders(
             self.width,
             self.number,
             self.place[which],
@@ -105,7 +105,7 @@ class _Pairs(NamedTuple):
     offset: Int[np.ndarray, " pairs"]
 
 
-def undominated(placed: Placed, moved: MovedWords) -> Placed:
+def undominated(placed: Contenders, moved: MovedWords) -> Contenders:
     """Those placements that no other one can replace."""
     for rivals in (_uphill, _bests, _all):
         kept = np.ones(len(placed.type), bool)
@@ -115,7 +115,7 @@ def undominated(placed: Placed, moved: MovedWords) -> Placed:
     return placed
 
 
-def _uphill(placed: Placed, moved: MovedWords) -> Iterator[_Pairs]:
+def _uphill(placed: Contenders, moved: MovedWords) -> Iterator[_Pairs]:
     """Each placement with the best one that is reached by going to the best spot beside."""
     if not len(placed.type):
         return
@@ -132,7 +132,7 @@ def _uphill(placed: Placed, moved: MovedWords) -> Iterator[_Pairs]:
     yield _Pairs(one, placed.best[summit][spot[one]], offset[spot[one]])
 
 
-def _bests(placed: Placed, moved: MovedWords) -> Iterator[_Pairs]:
+def _bests(placed: Contenders, moved: MovedWords) -> Iterator[_Pairs]:
     """Each placement with the best one at every spot nearby."""
     if len(placed.by_spot) == len(placed.type):
         return  # all are
@@ -141,7 +141,7 @@ def _bests(placed: Placed, moved: MovedWords) -> Iterator[_Pairs]:
         yield _Pairs(mine.values, placed.best[there[pair]], offset[pair])
 
 
-def _all(placed: Placed, moved: MovedWords) -> Iterator[_Pairs]:
+def _all(placed: Contenders, moved: MovedWords) -> Iterator[_Pairs]:
     """Each placement with all others within reach."""
     for mine, there, offset in _spots_near(placed, moved, moved.reach):
         pair = mine.row_of_value
@@ -151,7 +151,7 @@ def _all(placed: Placed, moved: MovedWords) -> Iterator[_Pairs]:
 
 
 def _spots_near(
-    placed: Placed, moved: MovedWords, reach: int
+    placed: Contenders, moved: MovedWords, reach: int
 ) -> Iterator[tuple[Ragged, Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"]]]:
     """Pairs of spots, some at a time: the placements at one, the other, and its offset."""
     near, most = moved.within(reach), int(placed.by_spot.lengths.max(initial=1))
@@ -165,7 +165,7 @@ def _spots_near(
             yield placed.by_spot.take(spot[some] + begin), there[some], offset[some]
 
 
-def _replaced(placed: Placed, pairs: _Pairs, moved: MovedWords) -> Int[np.ndarray, " replaced"]:
+def _replaced(placed: Contenders, pairs: _Pairs, moved: MovedWords) -> Int[np.ndarray, " replaced"]:
     """The placements that their others can replace; some come twice."""
     one, other, offset = pairs
     n, f, n_there, f_there = (
