@@ -104,10 +104,10 @@ def _curves(count: int) -> None:
     _, own, _ = _once(lambda: [one.labels for one in found])  # type: ignore[attr-defined]
     spent, own = (1e3 * seconds / len(some) for seconds in (spent, own))
     each = f"{spent:.0f} ms of the CPU an image, {own:.0f} for labels"
-    print(f"curves, {count} masks of 896 x 672: {each}")
+    print(f"curves, {len(some)} masks of 896 x 672: {each}")
     grouper.set_params(n_jobs=cores()).predict(masks)
     spent, _, _ = _once(lambda: grouper.predict(masks))
-    print(f"  n_jobs {cores()}: {count / spent:.1f} images/s")
+    print(f"  {count} of them, n_jobs {cores()}: {count / spent:.1f} images/s")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Shaped
 
-from mam.core.workers import cores, in_worker
+from mam.core.workers import own_cores
 
 _T = TypeVar("_T")
 _AXIS = "devices"
@@ -54,7 +54,7 @@ def batches_at_once() -> int:
 
 def host_threads() -> int:
     """How many threads prepare and read batches: numpy lets several work at once."""
-    return 1 if in_worker() else by_device(2, min(max(cores() // 2, 2), 4))
+    return min(own_cores(), by_device(2, min(max(own_cores() // 2, 2), 4)))
 
 
 def spread(values: _T) -> _T:

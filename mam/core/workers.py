@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
-_is_worker = False
+_workers = 1  # of which this process is one
 _AHEAD = 2  # calls of each worker that are begun before they are asked for
 
 
@@ -72,7 +72,7 @@ class Workers:
 
 def _new_pool(count: int) -> ProcessPoolExecutor:
     # Spawned, not forked: a fork of a process with threads may hang.
-    return ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin)
+    return ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin, (count,))
 
 
 def worker_count(jobs: int | None) -> int:
@@ -92,9 +92,9 @@ def worker_count(jobs: int | None) -> int:
     return jobs if jobs > 0 else max(cores() + 1 + jobs, 1)
 
 
-def in_worker() -> bool:
-    """Whether this process is one of several workers, which leave no core to threads."""
-    return _is_worker
+def own_cores() -> int:
+    """How many cores this process may use by itself: workers share those that there are."""
+    return max(cores() // _workers, 1)
 
 
 def cores() -> int:
@@ -124,13 +124,13 @@ def _undisturbed() -> Iterator[None]:
         signal.raise_signal(signal.SIGINT)
 
 
-def _begin() -> None:
+def _begin(count: int) -> None:
     """Keep a worker off accelerators, and let it end when its parent does, in whatever way.
 
     A pool tells its workers to end; a parent that was killed cannot, and they would wait forever.
     """
-    global _is_worker
-    _is_worker = True
+    global _workers
+    _workers = count
     os.environ["JAX_PLATFORMS"] = "cpu"
     if "jax" in sys.modules:  # the script imports it
         sys.modules["jax"].config.update("jax_platforms", "cpu")

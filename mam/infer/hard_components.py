@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
 
-from mam.core.workers import cores, in_worker
+from mam.core.workers import own_cores
 from mam.infer.few_on import few_on
 from mam.infer.leftovers import Rest
 from mam.infer.linear import branch_and_bound
@@ -86,7 +86,7 @@ def by_branch_and_bound(
     def search(i: int) -> Solution | None:
         return branch_and_bound(rest[i].graph, rest[i].evidence, float(seconds))
 
-    with ThreadPoolExecutor(1 if in_worker() else cores()) as pool:
+    with ThreadPoolExecutor(own_cores()) as pool:
         _take(answers, hard, list(pool.map(search, hard)))
     return answers
 

@@ -1,6 +1,8 @@
 """Worker processes: order, errors, how they end, and groupers that use them."""
 
+import copy
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -10,12 +12,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mam import ContourGrouper, CurveGrouper
+from mam.core.parcels import pack, unpack
 from mam.core.workers import Workers, cores, worker_count
 from mam.data import make_row, recipe
 from mam.data.generate.charts import ChartsConfig, make_chart
+from mam.tasks.pathfinder import INPUTS, predict
 from mam.vision.images.discs import lift_discs
+from mam.vision.parts.masks import Parts
 from mam.vision.parts.sparsifier import Sparsifier
 
 
@@ -144,6 +151,50 @@ def test_curves_are_the_same_for_any_number_of_jobs() -> None:
     with pytest.raises(ValueError, match="5 images, but pictures of 4"):
         grouper.predict(masks, pictures[:4])
     grouper._kept_workers.end()
+
+
+@pytest.mark.parametrize("input", INPUTS)
+def test_rows_are_answered_alike_for_any_number_of_jobs(input: str) -> None:
+    rows = [make_row(recipe("pathfinder", "hard", 6), number) for number in range(8)]
+    grouper = ContourGrouper.load("contours")
+    alone = predict(rows, grouper, input)
+    assert predict(rows, grouper.set_params(n_jobs=2), input) == alone
+    grouper._kept_workers.end()
+
+
+def test_a_piece_names_its_images_by_their_numbers_in_the_whole() -> None:
+    good = np.zeros((20, 20), np.uint8)
+    with pytest.raises(ValueError, match="image 129"):
+        ContourGrouper.load("contours").predict([good, np.full((20, 20), np.nan)], first=128)
+    parts = Parts.load("pathfinder-parts")
+    with pytest.raises(ValueError, match="image 129"):
+        Sparsifier(parts).transform_by_seed(
+            [good, good + np.arange(20, dtype=np.uint8)], [0], None, 128
+        )
+
+
+def test_groupings_can_be_copied_and_pickled() -> None:
+    [found] = CurveGrouper.load("curves").predict([np.eye(40, 70, dtype=bool)])
+    for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        assert same(found, again) and again.pixels.dtype == bool
+        assert np.array_equal(again.pixels, found.pixels)
+        assert np.array_equal(again.labels, found.labels)
+
+
+@given(
+    st.sampled_from([np.uint8, bool, np.float32, np.int64]),
+    st.tuples(st.integers(0, 12), st.integers(0, 12)),
+    st.sampled_from([0.0, 0.05, 0.5, 1.0]),
+    st.integers(0, 99),
+)
+def test_what_is_packed_comes_out_as_it_was(
+    kind: type, shape: tuple[int, int], share: float, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    pixels = (random.integers(1, 200, shape) * (random.random(shape) < share)).astype(kind)
+    for image in (pixels, pixels.T, pixels[::2, 1::2]):
+        again, name = unpack(pickle.loads(pickle.dumps(pack([image, "name"]))))
+        assert name == "name" and again.dtype == image.dtype and np.array_equal(again, image)
 
 
 def test_no_jobs_are_refused() -> None:

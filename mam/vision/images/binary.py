@@ -62,14 +62,17 @@ def as_binary(
     return pixels != 0
 
 
-def as_weights(images: Images, threshold: float | int | None) -> list[np.ndarray]:
+def as_weights(images: Images, threshold: float | int | None, first: int = 0) -> list[np.ndarray]:
     """The pixels of each image as weights: 0 where OFF, their values where ON.
+
+    ``first`` is the number by which errors call the first image.
 
     >>> as_weights([np.array([[0, 7, 255]], np.uint8)], threshold=26)[0].tolist()
     [[0, 0, 255]]
     """
-    values = [one_channel(image, f"image {n}") for n, image in enumerate(images)]
-    return [one * as_binary(one, threshold, f"image {n}") for n, one in enumerate(values)]
+    names = [f"image {number}" for number in range(first, first + len(images))]
+    values = map(one_channel, images, names)
+    return [one * as_binary(one, threshold, name) for one, name in zip(values, names, strict=True)]
 
 
 def refuse_paper(

@@ -14,8 +14,8 @@ from jaxtyping import Bool, Float, Int, Int8, Shaped, UInt64
 from mam.core.boxes import box_sums
 from mam.vision.parts.candidates import PartCandidates
 from mam.vision.parts.masks import Parts
-from mam.vision.parts.replaceable import Contenders, MovedWords, undominated
-from mam.vision.parts.window_words import counts, cut_out, packed, windows
+from mam.vision.parts.replaceable import Contenders, MovedWords, reach_of, undominated
+from mam.vision.parts.window_words import counts, packed, windows
 
 _PIXELS = 400_000  # of images that are looked at together: arrays that stay in caches
 
@@ -28,12 +28,13 @@ def prune_on_host(
     ``states`` are 1 (ON), -1 (OFF) or 0 (unknown); a part is placed by its middle. The list is
     sorted by image, row, column and type. ``pruning`` is "strong" or "none".
     """
-    rules, moved = _Rules.of(parts, pruning), MovedWords.of(parts)
-    found = [np.zeros((4, 0), np.int64)]
+    rules, found = _Rules.of(parts, pruning), [np.zeros((4, 0), np.int64)]
     for some in _stacks([state.shape for state in states]):
-        stack = _Stack.of(states[some], moved.reach)
+        stack = _Stack.of(states[some], reach_of(parts))
         placed = _worthy(stack, rules)
-        image, *where = stack.places(undominated(placed, moved) if pruning == "strong" else placed)
+        if pruning == "strong":
+            placed = undominated(placed, MovedWords.of(parts))
+        image, *where = stack.places(placed)
         found.append(np.stack([image + some.start, *where]))
     return PartCandidates(*np.concatenate(found, 1))
 
@@ -106,7 +107,9 @@ class _Rules:
         worthy = np.flatnonzero(spill)
         least_on = int(worthy.min(initial=len(number)))
         # With so many ON, a part must have no more OFF than that; all others are not OFF.
-        least = int(np.maximum(worthy, parts.sizes.min() - spill[worthy] + 1).min(initial=least_on))
+        least = int(
+            np.maximum(worthy, parts.sizes.min() - spill[worthy] + 1).min(initial=len(number))
+        )
         own = packed(parts.masks)
         small = np.uint8 if len(own) == 1 else np.int16
         return cls(
@@ -128,9 +131,10 @@ def _worthy(stack: _Stack, rules: _Rules) -> Contenders:
     covered = counts(on, rules.own)
     spilled, worthy = rules.sizes - covered, covered >= rules.enough
     other = np.flatnonzero(~whole)
-    off = packed(cut_out(pixels < 0, place[other], rules.side))
-    spilled[other] = counts(off, rules.own)
-    worthy[other] = spilled[other] < rules.spill.take(covered[other])
+    if len(other):
+        off = windows(pixels < 0, place[other], rules.side)
+        spilled[other] = counts(off, rules.own)
+        worthy[other] = spilled[other] < rules.spill.take(covered[other])
     which = np.flatnonzero(worthy)
     spot, type_ = np.divmod(which, len(rules.own[0]))
     covered, spilled = covered.ravel().take(which), spilled.ravel().take(which)

@@ -6,6 +6,7 @@ uphill, more by one with the best at each place nearby, and only the few others 
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -23,11 +24,16 @@ _NEAR = 2  # px: where one that is best replaces most of what is left
 _DOUBLINGS = 2  # of the way uphill: then it leads as far as placements share pixels
 
 
+def reach_of(parts: Parts) -> int:
+    """How far apart placements may be, px, that share pixels; at least 1."""
+    return max(parts.side - 1, 1)
+
+
 @dataclass(frozen=True, eq=False)
 class MovedWords:
     """The parts as words, seen from places within reach of their own."""
 
-    reach: int  # px, so far that they can share pixels; at least 1
+    reach: int  # px
     offsets: Int[np.ndarray, "offsets 2"]
     shifted: UInt64[np.ndarray, "words offsets types"]  # a part moved and cut to the window
 
@@ -35,7 +41,7 @@ class MovedWords:
     @lru_cache(maxsize=16)
     def of(cls, parts: Parts) -> "MovedWords":
         """Those of some parts; remembered."""
-        reach = max(parts.side - 1, 1)
+        reach = reach_of(parts)
         moved, offsets = parts.moved(reach)
         return cls(reach, offsets, packed(moved))
 
@@ -49,7 +55,7 @@ class Contenders:
     """Placements in an image, sorted by place and type."""
 
     width: int  # of the images in their rims
-    number: Int[np.ndarray, " pixels"]  # all -1, but while ``beside`` looks up places in it
+    number: Int[np.ndarray, " pixels"]  # all -1, but while spots are ``numbered``
     place: Int[np.ndarray, " placed"]  # number of the pixel
     type: Int[np.ndarray, " placed"]
     worth: Float[np.ndarray, " placed"]
@@ -86,15 +92,19 @@ class Contenders:
         tops = np.flatnonzero(self.worth == np.repeat(top, self.by_spot.lengths))
         return tops[np.searchsorted(tops, first)]
 
-    def beside(
-        self, offsets: Int[np.ndarray, "offsets 2"], some: slice = slice(None)
-    ) -> Int[np.ndarray, "spots offsets"]:
-        """The spot at each offset from some of the spots; -1: there is none."""
-        place = self.place[self.by_spot.offsets[:-1]]
-        self.number[place] = np.arange(len(place), dtype=np.int32)
-        found = self.number.take(place[some, None] + offsets @ np.array([self.width, 1]))
-        self.number[place] = -1
-        return found
+    @cached_property
+    def spots(self) -> Int[np.ndarray, " spots"]:
+        """Their places, each once."""
+        return self.place[self.by_spot.offsets[:-1]]
+
+    @contextmanager
+    def numbered(self) -> Iterator[Int[np.ndarray, " pixels"]]:
+        """The number of the spot at each pixel, -1 where there is none."""
+        self.number[self.spots] = np.arange(len(self.spots), dtype=np.int32)
+        try:
+            yield self.number
+        finally:
+            self.number[self.spots] = -1
 
 
 class _Pairs(NamedTuple):
@@ -119,12 +129,14 @@ def _uphill(placed: Contenders, moved: MovedWords) -> Iterator[_Pairs]:
     """Each placement with the best one that is reached by going to the best spot beside."""
     if not len(placed.type):
         return
-    beside = placed.beside(moved.offsets[moved.within(1)])
+    step = moved.offsets[moved.within(1)] @ np.array([placed.width, 1])
+    with placed.numbered() as number:
+        beside = number.take(placed.spots[:, None] + step)
     top = np.append(placed.worth[placed.best], -np.inf)
     summit = np.take_along_axis(beside, top[beside].argmax(1)[:, None], 1)[:, 0]
     for _ in range(_DOUBLINGS):
         summit = summit[summit]
-    place = np.stack(np.divmod(placed.place[placed.by_spot.offsets[:-1]], placed.width), 1)
+    place = np.stack(np.divmod(placed.spots, placed.width), 1)
     step = place[summit] - place
     offset = (step + moved.reach) @ np.array([2 * moved.reach + 1, 1])
     spot = placed.by_spot.row_of_value
@@ -155,14 +167,16 @@ def _spots_near(
 ) -> Iterator[tuple[Ragged, Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"]]]:
     """Pairs of spots, some at a time: the placements at one, the other, and its offset."""
     near, most = moved.within(reach), int(placed.by_spot.lengths.max(initial=1))
-    step, few = max(_PLACES // len(near), 1), max(_AT_ONCE // most**2, 1)
-    for begin in range(0, len(placed.by_spot), step):
-        beside = placed.beside(moved.offsets[near], slice(begin, begin + step))
-        spot, offset = np.divmod(np.flatnonzero(beside >= 0), len(near))
-        there, offset = beside[spot, offset], near[offset]
-        for first in range(0, len(spot), few):
-            some = slice(first, first + few)
-            yield placed.by_spot.take(spot[some] + begin), there[some], offset[some]
+    size, few = max(_PLACES // len(near), 1), max(_AT_ONCE // most**2, 1)
+    steps = moved.offsets[near] @ np.array([placed.width, 1])
+    with placed.numbered() as number:
+        for begin in range(0, len(placed.spots), size):
+            beside = number.take(placed.spots[begin : begin + size, None] + steps)
+            spot, offset = np.divmod(np.flatnonzero(beside >= 0), len(near))
+            there, offset = beside[spot, offset], near[offset]
+            for first in range(0, len(spot), few):
+                some = slice(first, first + few)
+                yield placed.by_spot.take(spot[some] + begin), there[some], offset[some]
 
 
 def _replaced(placed: Contenders, pairs: _Pairs, moved: MovedWords) -> Int[np.ndarray, " replaced"]:

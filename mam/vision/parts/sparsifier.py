@@ -124,7 +124,7 @@ class Sparsifier(Estimator):
 
         ``first`` is the number by which errors call the first image.
         """
-        parts, states = self._checked(), self._states(images, unknown)
+        parts, states = self._checked(), self._states(images, unknown, first)
         forget_old_programs()
         explainers = [self._explainer_for(parts, seed) for seed in seeds]
         many = self._has_many(len(states))
@@ -202,10 +202,10 @@ class Sparsifier(Estimator):
         return [draw_placements(one, parts) for one in placements]
 
     def _states(
-        self, images: Images, unknown: Sequence[np.ndarray] | None
+        self, images: Images, unknown: Sequence[np.ndarray] | None, first: int = 0
     ) -> list[Int8[np.ndarray, "_ _"]]:
         """Check the images; 1 is ON, -1 OFF, 0 unknown."""
-        named = [(f"image {number}", image) for number, image in enumerate(images)]
+        named = [(f"image {number}", image) for number, image in enumerate(images, first)]
         binary = [as_binary(image, self.threshold, name) for name, image in named]
         if unknown is None:
             return [as_states(image) for image in binary]

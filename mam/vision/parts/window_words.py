@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Bool, Int, Shaped, UInt64
-from numpy.lib.stride_tricks import sliding_window_view
 
 _WORD = 64
 LARGEST_SIDE = _WORD  # px of a window: a row of it is in one word
@@ -44,14 +43,6 @@ def windows(
     left = places - reach
     rows = [codes.take(left + (row - reach) * cols) for row in range(side)]
     return _words([row.astype(np.uint64) for row in rows])
-
-
-def cut_out(
-    pixels: Bool[np.ndarray, "rows cols"], places: Int[np.ndarray, " places"], side: int
-) -> Bool[np.ndarray, "places side side"]:
-    """The windows around a few pixels."""
-    corner = np.stack(np.divmod(places, pixels.shape[1])) - side // 2
-    return sliding_window_view(pixels, (side, side))[*corner]
 
 
 def counts(

@@ -9,7 +9,7 @@ from mam.core.growing import GrowingSizes
 from mam.vision.images.binary import as_states
 from mam.vision.parts import tiles
 from mam.vision.parts.candidates import PRUNING, PartCandidates
-from mam.vision.parts.host_pruning import prune_on_host
+from mam.vision.parts.host_pruning import _Rules, prune_on_host
 from mam.vision.parts.masks import Noise, Parts
 from mam.vision.parts.tiles import list_candidates
 from tests.vision.pictures import contour, crop, drawn_strokes
@@ -117,3 +117,10 @@ def prune_by_definition(states: list[np.ndarray], parts: Parts, pruning: str) ->
             if not gone:
                 found.append((image, *place))
     return PartCandidates(*np.array(found, np.int64).reshape(-1, 4).T)
+
+
+def test_few_windows_are_looked_at_where_most_is_off() -> None:
+    """A part that is worth it covers more ON pixels than its prior alone asks for."""
+    parts = Parts.load("pathfinder-parts")
+    strong, none = (_Rules.of(parts, pruning) for pruning in ("strong", "none"))
+    assert strong.least > strong.least_on and none.least == none.least_on

@@ -141,7 +141,7 @@ class ContourGrouper(ChainGrouper):
         part as well. ``first`` is the number by which errors call the first image.
         """
         self._checked()
-        weights = as_weights(images, self.threshold)
+        weights = as_weights(images, self.threshold, first)
         self._check_beside(weights, hidden, "hidden strokes")
         self._learned("continuation_")
         return self._piecewise(
