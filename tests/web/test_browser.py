@@ -104,7 +104,7 @@ def test_open_ask_correct_and_take_home(
     expect(page.locator("circle.end")).to_have_count(8)
     click_end(page, 60, 72)
     click_end(page, 60, 88)
-    expect(page.locator("#corrections li")).to_have_count(1)
+    expect(page.locator("#corrections li")).to_have_count(1, timeout=LONG)
     expect(page.locator("#command")).to_contain_text("--forbid")
     expect(page.locator("line.forbidden")).to_have_count(1)
 
@@ -199,7 +199,7 @@ def test_the_keyboard_alone_is_enough(page: Page) -> None:
     page.locator("#links").evaluate("list => { list.closest('details').open = true; }")
     page.locator("#links button").first.focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#corrections li")).to_have_count(1)
+    expect(page.locator("#corrections li")).to_have_count(1, timeout=LONG)
     page.locator("#tab-curves").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
