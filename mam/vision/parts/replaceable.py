@@ -129,9 +129,9 @@ def _uphill(placed: Contenders, moved: MovedWords) -> Iterator[_Pairs]:
     """Each placement with the best one that is reached by going to the best spot beside."""
     if not len(placed.type):
         return
-    step = moved.offsets[moved.within(1)] @ np.array([placed.width, 1])
+    steps = moved.offsets[moved.within(1)] @ np.array([placed.width, 1])
     with placed.numbered() as number:
-        beside = number.take(placed.spots[:, None] + step)
+        beside = number.take(placed.spots[:, None] + steps)
     top = np.append(placed.worth[placed.best], -np.inf)
     summit = np.take_along_axis(beside, top[beside].argmax(1)[:, None], 1)[:, 0]
     for _ in range(_DOUBLINGS):

@@ -49,5 +49,5 @@ def counts(
     words: UInt64[np.ndarray, "words spots"], own: UInt64[np.ndarray, "words types"]
 ) -> Shaped[np.ndarray, "spots types"]:
     """How many pixels of each window every part covers, in the smallest numbers that hold them."""
-    counts = [np.bitwise_count(a[:, None] & b) for a, b in zip(words, own, strict=True)]
-    return counts[0] if len(counts) == 1 else np.stack(counts).sum(0, dtype=np.int16)
+    each = [np.bitwise_count(a[:, None] & b) for a, b in zip(words, own, strict=True)]
+    return each[0] if len(each) == 1 else np.stack(each).sum(0, dtype=np.int16)
